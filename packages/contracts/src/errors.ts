@@ -1,0 +1,119 @@
+/**
+ * Every fault a caller can meet. Codes are never renamed or reused: people branch on them.
+ * `docs/reference/errors.md` is printed from this table, one paragraph per code.
+ */
+export interface FaultEntry {
+  readonly status: number
+  readonly type: string
+  /** What the paragraph in the docs says: when it happens, and what to do. */
+  readonly doc: string
+  /** False sends `x-should-retry: false`, so that an SDK does not repeat what cannot succeed. */
+  readonly retry?: false
+  /** What goes over the wire as `code` where it is not the name itself. */
+  readonly wireCode?: null
+}
+
+const entry = (status: number, type: string, doc: string, more: Pick<FaultEntry, 'retry' | 'wireCode'> = {}) =>
+  ({ status, type, doc, ...more }) satisfies FaultEntry
+
+const request = 'invalid_request_error'
+
+export const faults = {
+  invalid_json: entry(400, request, 'The body is not valid JSON. Send one JSON object in UTF-8.'),
+  missing_required_parameter: entry(400, request, 'A required field is absent; `param` is its path.'),
+  unknown_parameter: entry(
+    400,
+    request,
+    'A field that this operation does not know. Nothing is ignored in silence: remove the field named in `param`, or check its spelling.',
+  ),
+  invalid_type: entry(400, request, 'A field has the wrong JSON type; `param` is its path.'),
+  invalid_value: entry(400, request, 'A field has the right type but a value that is not allowed there.'),
+  unsupported_value: entry(400, request, 'The value exists in the API but this server does not support it.'),
+  string_below_min_length: entry(400, request, 'A string is shorter than allowed.'),
+  string_above_max_length: entry(400, request, 'A string is longer than allowed.'),
+  integer_below_min_value: entry(400, request, 'A number is below its minimum.'),
+  integer_above_max_value: entry(400, request, 'A number is above its maximum.'),
+  array_below_min_length: entry(400, request, 'A list has fewer elements than required.'),
+  array_above_max_length: entry(400, request, 'A list has more elements than allowed.'),
+  mutually_exclusive_parameters: entry(400, request, 'Two fields that exclude each other were both sent.'),
+  invalid_multipart: entry(400, request, 'The multipart body is malformed, incomplete or has an unexpected part.'),
+  upload_size_mismatch: entry(
+    400,
+    request,
+    'The parts named in `part_ids` do not add up to the `bytes` announced when the upload was created.',
+  ),
+  checksum_mismatch: entry(400, request, 'The MD5 of the assembled parts is not the `md5` that was sent.'),
+  upload_not_pending: entry(
+    400,
+    request,
+    'The upload was already completed, cancelled or has expired, so it takes no more parts and cannot be completed.',
+  ),
+  missing_api_key: entry(401, request, 'No `Authorization: Bearer <API_KEY>` header was sent. The wire code is null.', {
+    wireCode: null,
+  }),
+  invalid_api_key: entry(
+    401,
+    request,
+    'The key is unknown, revoked, expired, or of a kind that does not open this part of the API: project keys open `/v1`, admin keys open `/v1/organization`, ads keys open `/ads/v1`.',
+  ),
+  mismatched_organization: entry(
+    401,
+    request,
+    'The `openai-organization` header names another organisation than the key.',
+  ),
+  mismatched_project: entry(401, request, 'The `openai-project` header names another project than the key.'),
+  insufficient_permissions: entry(
+    403,
+    'permission_error',
+    'The key is good but lacks the scope that the operation asks for; the message names the scope.',
+  ),
+  not_found: entry(
+    404,
+    request,
+    'There is no such object or path. An object of another project does not exist for you and gives the same answer.',
+  ),
+  method_not_allowed: entry(405, request, 'The path exists but not with this method; `allow` lists what it takes.'),
+  request_timeout: entry(408, request, 'The request did not arrive completely in the time allowed.'),
+  invalid_state_transition: entry(409, request, 'The object is not in a state that allows this.', { retry: false }),
+  already_exists: entry(409, request, 'An object with this natural key is there already.', { retry: false }),
+  idempotency_key_reused: entry(
+    409,
+    request,
+    'The `Idempotency-Key` was used before with another body or another operation. Use a new key for a new request.',
+    { retry: false },
+  ),
+  idempotency_key_in_use: entry(
+    409,
+    request,
+    'A request with the same `Idempotency-Key` is still running. Asking again later returns its answer.',
+  ),
+  file_too_large: entry(413, request, 'The file or part is larger than allowed.'),
+  request_too_large: entry(413, request, 'The request body is larger than this operation accepts.'),
+  range_not_satisfiable: entry(416, request, 'The `Range` header asks for bytes that the file does not have.'),
+  unsupported_media_type: entry(415, request, 'The `Content-Type` is not one that this operation reads.'),
+  rate_limit_exceeded: entry(429, 'requests', 'Too many requests for now; `retry-after` says when to come back.'),
+  internal_error: entry(
+    500,
+    'server_error',
+    'Something went wrong on our side. The reply carries only the request id; the log has the rest under that id.',
+  ),
+  not_implemented: entry(501, request, 'The path belongs to the API but this server does not offer it.', {
+    retry: false,
+  }),
+  server_overloaded: entry(
+    503,
+    'service_unavailable_error',
+    'A part that this request needs is unavailable or busy; `retry-after` says when to try again.',
+  ),
+} as const satisfies Record<string, FaultEntry>
+
+export type FaultCode = keyof typeof faults
+
+export interface ErrorBody {
+  readonly error: {
+    readonly message: string
+    readonly type: string
+    readonly param: string | null
+    readonly code: string | null
+  }
+}

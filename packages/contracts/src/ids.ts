@@ -1,0 +1,38 @@
+import { z } from 'zod'
+
+/**
+ * Ids are a prefix and a UUIDv7 in lower-case base32, so an id sorts by time and names its time partition.
+ * On the way in only shape and length are checked: an id that cannot exist is answered as one that does not.
+ */
+const idTextMax = 96
+
+const anyId = <Brand extends string>(brand: Brand, prefix: string) =>
+  z
+    .string()
+    .max(idTextMax)
+    .brand(brand)
+    .meta({ examples: [`${prefix}01k9z3q4e8f6tv5x2m7c0n1b3a`] })
+
+export const FileId = anyId('FileId', 'file-')
+export const UploadId = anyId('UploadId', 'upload_')
+export const PartId = anyId('PartId', 'part_')
+export const OrgId = anyId('OrgId', 'org-')
+export const ProjectId = anyId('ProjectId', 'proj_')
+export const UserId = anyId('UserId', 'user-')
+export const InviteId = anyId('InviteId', 'invite-')
+export const ServiceAccountId = anyId('ServiceAccountId', 'svcacct_')
+export const KeyId = anyId('KeyId', 'key_')
+export const AuditLogId = anyId('AuditLogId', 'audit_log-')
+export const AdAccountId = anyId('AdAccountId', 'adacct_')
+
+export type FileId = z.infer<typeof FileId>
+export type UploadId = z.infer<typeof UploadId>
+export type PartId = z.infer<typeof PartId>
+export type OrgId = z.infer<typeof OrgId>
+export type ProjectId = z.infer<typeof ProjectId>
+export type UserId = z.infer<typeof UserId>
+export type InviteId = z.infer<typeof InviteId>
+export type ServiceAccountId = z.infer<typeof ServiceAccountId>
+export type KeyId = z.infer<typeof KeyId>
+export type AuditLogId = z.infer<typeof AuditLogId>
+export type AdAccountId = z.infer<typeof AdAccountId>

@@ -1,0 +1,66 @@
+import type { z } from 'zod'
+import type { FaultCode } from './errors.ts'
+
+/** Who may call. The kind of key decides which part of the API exists for the caller. */
+export type Auth = 'project_key' | 'admin_key' | 'ads_key'
+
+export type Method = 'GET' | 'POST' | 'DELETE'
+
+/** A multipart body: text fields are validated as one object, and exactly one part is a file that is streamed. */
+export interface MultipartBody<Fields extends z.ZodType = z.ZodType> {
+  readonly kind: 'multipart'
+  readonly fields: Fields
+  readonly file: { readonly name: string; readonly bytesMax: number }
+}
+
+export interface Operation<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Body extends z.ZodType | MultipartBody = z.ZodType | MultipartBody,
+  Reply extends z.ZodType | 'binary' = z.ZodType | 'binary',
+> {
+  /** Dotted name as in the SDK: `files.create`, `admin.organization.projects.list`. */
+  readonly id: string
+  readonly method: Method
+  /** With `{name}` parameters, including the `/v1` prefix. */
+  readonly path: string
+  readonly summary: string
+  readonly auth: Auth
+  /** The scope a restricted key needs. Unrestricted keys have all scopes of their kind. */
+  readonly scope: string
+  readonly params?: Params
+  readonly query?: Query
+  readonly body?: Body
+  /** An absent body counts as `{}`. */
+  readonly bodyOptional?: true
+  readonly reply: Reply
+  /** Faults beyond the ones every operation has (401, 403, 400 of validation, 413, 500). */
+  readonly faults?: readonly FaultCode[]
+  /** Creates something: takes an `Idempotency-Key`. */
+  readonly creates?: true
+  /** The reply shows a secret that is shown only once: kept sealed, and for minutes only. */
+  readonly showsSecret?: true
+}
+
+/** Keeps the precise types of what is declared. */
+export function operation<
+  const Params extends z.ZodType,
+  const Query extends z.ZodType,
+  const Body extends z.ZodType | MultipartBody,
+  const Reply extends z.ZodType | 'binary',
+>(declared: Operation<Params, Query, Body, Reply>): Operation<Params, Query, Body, Reply> {
+  return declared
+}
+
+export type AnyOperation = Operation
+
+export type ParamsOf<O> = O extends { params?: infer P } ? (P extends z.ZodType ? z.output<P> : undefined) : undefined
+export type QueryOf<O> = O extends { query?: infer Q } ? (Q extends z.ZodType ? z.output<Q> : undefined) : undefined
+export type BodyOf<O> = O extends { body?: infer B }
+  ? B extends z.ZodType
+    ? z.output<B>
+    : B extends MultipartBody<infer Fields>
+      ? z.output<Fields>
+      : undefined
+  : undefined
+export type ReplyOf<O> = O extends { reply: infer R } ? (R extends z.ZodType ? z.input<R> : never) : never

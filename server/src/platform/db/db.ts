@@ -1,0 +1,93 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import pg from 'pg'
+import { Tx } from './tx.ts'
+import type { Statement } from './statement.ts'
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly connectionsMax: number
+  readonly statementTimeoutMs: number
+  readonly applicationName: string
+  /** An idle connection failed (the server restarted, say). The pool replaces it; this is for the log. */
+  readonly onIdleError: (error: Error) => void
+}
+
+const connectTimeoutMs = 5_000
+const idleConnectionMs = 30_000
+const int8Oid = 20
+const numericOid = 1700
+
+/** One pool a process. A module sees it as `Db<ItsTables>`, so the compiler refuses someone else's table. */
+export interface Db<Tables> {
+  readonly kysely: Kysely<Tables>
+  /** One decision, all or nothing. Hooks added with `tx.afterCommit` run once it is durable. */
+  tx<Result>(decide: (tx: Tx) => Promise<Result>): Promise<Result>
+  /** A hot query: text fixed at start, planned once a connection. */
+  run<Params extends readonly unknown[], Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]>
+}
+
+export interface Database extends Db<unknown> {
+  as<Tables>(): Db<Tables>
+  /** PostgreSQL's clock, which decides expiry, leases and due times. */
+  now(): Promise<Date>
+  close(): Promise<void>
+}
+
+/** Sizes and counts come back as numbers; one beyond 2^53 would be a fault of ours, not a rounding. */
+function parseInteger(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value)) throw new Error(`integer out of range: ${text}`)
+  return value
+}
+
+const types = {
+  getTypeParser(oid: number, format?: 'text' | 'binary') {
+    if (oid === int8Oid) return parseInteger
+    if (oid === numericOid) return Number
+    return pg.types.getTypeParser(oid, format as 'text')
+  },
+}
+
+export function openDatabase(options: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.connectionsMax,
+    connectionTimeoutMillis: connectTimeoutMs,
+    idleTimeoutMillis: idleConnectionMs,
+    statement_timeout: options.statementTimeoutMs,
+    idle_in_transaction_session_timeout: options.statementTimeoutMs,
+    application_name: options.applicationName,
+    types: types as unknown as pg.CustomTypesConfig,
+  })
+  pool.on('error', options.onIdleError)
+  const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+
+  const database: Database = {
+    kysely,
+    as: <Tables>() => database as unknown as Db<Tables>,
+    async tx(decide) {
+      let opened: Tx | undefined
+      const result = await kysely.transaction().execute(async (transaction) => {
+        opened = new Tx(transaction)
+        return await decide(opened)
+      })
+      opened?.committed()
+      return result
+    },
+    async run<Params extends readonly unknown[], Row>(statement: Statement<Params, Row>, params: Params) {
+      const result = await pool.query({
+        name: statement.name,
+        text: statement.text,
+        values: params as unknown as unknown[],
+      })
+      return result.rows as Row[]
+    },
+    async now() {
+      const result = await pool.query<{ now: Date }>('select clock_timestamp() as now')
+      return result.rows[0]!.now
+    },
+    // Destroying kysely ends the pool it was given.
+    close: () => kysely.destroy(),
+  }
+  return database
+}

@@ -1,0 +1,29 @@
+import type { Kysely, Transaction } from 'kysely'
+
+/** An open transaction, handed down from the route or step that opened it. */
+export class Tx {
+  readonly #transaction: Transaction<unknown>
+  readonly #hooks: (() => void)[] = []
+
+  constructor(transaction: Transaction<unknown>) {
+    this.#transaction = transaction
+  }
+
+  /** Runs after the commit, never after a rollback. Must not throw and must not be relied upon: a crash skips it. */
+  afterCommit(hook: () => void): void {
+    this.#hooks.push(hook)
+  }
+
+  committed(): void {
+    for (const hook of this.#hooks) hook()
+  }
+
+  tables<Tables>(): Kysely<Tables> {
+    return this.#transaction as unknown as Kysely<Tables>
+  }
+}
+
+/** The tables of one module inside a transaction. */
+export function own<Tables>(tx: Tx): Kysely<Tables> {
+  return tx.tables<Tables>()
+}

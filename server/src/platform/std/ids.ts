@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const uuidBytes = 16
+const bitsPerChar = 5
+
+/** Crockford base32, lower case: no look-alikes, and the text sorts as the bytes do. */
+export function base32(bytes: Uint8Array): string {
+  let text = ''
+  let buffer = 0
+  let bits = 0
+  for (const byte of bytes) {
+    buffer = (buffer << 8) | byte
+    bits += 8
+    while (bits >= bitsPerChar) {
+      bits -= bitsPerChar
+      text += alphabet[(buffer >>> bits) & 31]
+    }
+    buffer &= (1 << bits) - 1
+  }
+  if (bits > 0) text += alphabet[(buffer << (bitsPerChar - bits)) & 31]
+  return text
+}
+
+/** Bytes of a UUIDv7: 48 bits of milliseconds, then random. */
+export function uuidv7(nowMs = Date.now(), random: (size: number) => Buffer = randomBytes): Buffer {
+  const bytes = Buffer.alloc(uuidBytes)
+  bytes.writeUIntBE(nowMs, 0, 6)
+  random(10).copy(bytes, 6)
+  bytes[6] = (bytes[6]! & 0x0f) | 0x70
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return bytes
+}
+
+/** A new id: it sorts by time and can be looked up in its time partition. */
+export function newId<Id extends string = string>(prefix: string, nowMs?: number): Id {
+  return (prefix + base32(uuidv7(nowMs))) as Id
+}
+
+/** Milliseconds since the epoch that an id was made at, or null when the text is no id of that prefix. */
+export function timeOfId(prefix: string, id: string): number | null {
+  const body = id.slice(prefix.length)
+  if (!id.startsWith(prefix) || body.length !== 26) return null
+  let ms = 0
+  // 48 bits are the first nine characters and three bits of the tenth.
+  for (let at = 0; at < 10; at += 1) {
+    const digit = alphabet.indexOf(body[at]!)
+    if (digit < 0) return null
+    ms = at < 9 ? ms * 32 + digit : ms * 8 + (digit >> 2)
+  }
+  return ms
+}
+
+export function newRequestId(): string {
+  return `req_${randomBytes(16).toString('hex')}`
+}
