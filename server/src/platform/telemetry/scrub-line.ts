@@ -1,8 +1,11 @@
 const REDACTED = '[redacted]'
 
-/** Fields whose value never reaches a log, at whatever depth they stand. Tested against the text of the JSON line. */
+/**
+ * Fields whose value never reaches a log, at whatever depth they stand. The search finds the `":` that ends a name and looks
+ * back from there, which is cheaper than looking forward from every quote of the line.
+ */
 const SECRET_FIELD =
-  /"(?:value|token|[\w-]{0,40}(?:secrets?|password|passwd|passphrase|authorization|cookie|credentials?|(?:api|access|private|signing|seal)[_-]?keys?|(?:access|refresh|session|bearer|auth|id)[_-]?token))(\\*)":/gi
+  /":(?<="(?:value|token|[\w-]{0,40}(?:secrets?|password|passwd|passphrase|authorization|cookie|credentials?|(?:api|access|private|signing|seal)[_-]?keys?|(?:access|refresh|session|bearer|auth|id)[_-]?token))(\\*)":)/gi
 
 /**
  * Keys by their look, wherever they stand: in a message, a stack, a URL. The short prefixes ask for a word boundary; after
@@ -19,13 +22,16 @@ export function scrubLine(line: string): string {
   return scrubText(scrubFields(line))
 }
 
-/** The same for plain text. */
+/** The same for plain text. Each search runs only when the text holds the characters that it cannot match without. */
 export function scrubText(text: string): string {
-  return text
-    .replace(KEY_LIKE, '$1…redacted')
-    .replace(BEARER, '$1…redacted')
-    .replace(URL_PASSWORD, '$1…redacted@')
-    .replace(ASSIGNED, '$1…redacted')
+  let out = text
+  if (out.includes('sk-') || out.includes('sk_') || out.includes('ek_') || out.includes('whsec_')) {
+    out = out.replace(KEY_LIKE, '$1…redacted')
+  }
+  if (out.includes('earer') || out.includes('EARER')) out = out.replace(BEARER, '$1…redacted')
+  if (out.includes('@')) out = out.replace(URL_PASSWORD, '$1…redacted@')
+  if (out.includes('=')) out = out.replace(ASSIGNED, '$1…redacted')
+  return out
 }
 
 function scrubFields(line: string): string {

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { test } from 'node:test'
+
+import fc from 'fast-check'
+
+import { sleep, SLEEP_MS_MAX, systemClock } from './clock.ts'
+
+test('the system clock tells the time of the process', () => {
+  const before = Date.now()
+  const now = systemClock.now().getTime()
+  assert.ok(now >= before && now <= Date.now())
+})
+
+test('a sleep that nobody ends lasts its time and leaves no listener', async () => {
+  const { signal } = new AbortController()
+  const before = performance.now()
+  assert.equal(await sleep(20, signal), true)
+  assert.ok(performance.now() - before >= 19)
+  assert.equal(getEventListeners(signal, 'abort').length, 0)
+})
+
+test('a signal ends a sleep at once, before or during it', async () => {
+  const stop = new AbortController()
+  const sleeping = sleep(SLEEP_MS_MAX, stop.signal)
+  stop.abort()
+  assert.equal(await sleeping, false)
+  assert.equal(await sleep(SLEEP_MS_MAX, stop.signal), false)
+  assert.equal(getEventListeners(stop.signal, 'abort').length, 0)
+})
+
+test('a sleep that a timer cannot hold is a bug, not a sleep of no time', () => {
+  const outside = fc.oneof(
+    fc.constant(Number.NaN),
+    fc.double({ max: 0, maxExcluded: true, noNaN: true }),
+    fc.double({ min: SLEEP_MS_MAX + 1, noNaN: true }),
+  )
+  fc.assert(fc.property(outside, (ms) => assert.throws(() => void sleep(ms), { name: 'AssertionFailed' })))
+})
