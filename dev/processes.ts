@@ -30,6 +30,12 @@ export function forgetProcess(pidFile: string): void {
   rmSync(pidFile, { force: true })
 }
 
+/** Whether the recorded process still runs; null when nothing is recorded. */
+export function recordedProcessLives(pidFile: string): boolean | null {
+  const record = readRecord(pidFile)
+  return record === null ? null : isSameProcess(record.pid, record.identity)
+}
+
 /**
  * Ends the process that an earlier owner recorded and did not live to end; returns its pid, or null when there was
  * none. A process whose owner is still there is in use, and is refused instead.
@@ -49,6 +55,8 @@ export async function reapStaleProcess(pidFile: string, signal: NodeJS.Signals =
 /** Asks a process to end, and kills it with its group when it has not done so within the bound. */
 export async function endProcess(pid: number, signal: NodeJS.Signals, boundMs: number): Promise<void> {
   signalProcess(pid, signal)
+  // A frozen process would get the signal only when continued.
+  signalProcess(pid, 'SIGCONT')
   if (await becomesTrue(() => !isAlive(pid), boundMs)) return
   signalProcess(-pid, 'SIGKILL')
   signalProcess(pid, 'SIGKILL')

@@ -5,6 +5,7 @@ import { endProcess, listProcessesIn, reapStaleProcess } from '../processes.ts'
 import { chooseAccount, giveFolder } from './account.ts'
 import type { Account } from './account.ts'
 import { freePort } from './free-port.ts'
+import type { EngineHandle } from './handle.ts'
 import { findPostgresPrograms } from './postgres-programs.ts'
 import type { PostgresPrograms } from './postgres-programs.ts'
 import { SupervisedProcess } from './process.ts'
@@ -33,13 +34,9 @@ export interface PostgresOptions {
   onUnexpectedExit?: ProcessOptions['onUnexpectedExit']
 }
 
-export interface Postgres {
+export interface Postgres extends EngineHandle {
   readonly url: string
   readonly port: number
-  readonly pid: number
-  stop: () => Promise<void>
-  kill9: () => Promise<void>
-  restart: () => Promise<void>
 }
 
 interface Cluster {
