@@ -25,3 +25,23 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<boolean> {
     signal?.addEventListener('abort', wake, { once: true })
   })
 }
+
+/** Raised in place of a result when the work did not end in time. */
+export class TimedOut extends Error {
+  override readonly name = 'TimedOut'
+}
+
+/** Waits for the work, but not for longer than the bound. Work that is late goes on unwatched. */
+export async function bounded<T>(boundMs: number, work: () => Promise<T> | T): Promise<T> {
+  const done = new AbortController()
+  const late = sleep(boundMs, done.signal).then((passed) => {
+    if (passed) throw new TimedOut(`not done within ${boundMs} ms`)
+    // Nobody waits any more: the work came first.
+    return undefined as never
+  })
+  try {
+    return await Promise.race([Promise.resolve().then(work), late])
+  } finally {
+    done.abort()
+  }
+}

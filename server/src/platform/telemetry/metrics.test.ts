@@ -48,3 +48,13 @@ test('a name without its unit, or taken already, is refused at start', () => {
   metrics.counter('twice_total', 'x')
   assert.throws(() => metrics.counter('twice_total', 'x'), /already been registered/)
 })
+
+test('a figure that cannot be read does not take the others with it', async () => {
+  const metrics = createMetrics()
+  metrics.gauge('broken_count', 'x', [], () => Promise.reject(new Error('database away')))
+  metrics.gauge('stuck_count', 'x', [], () => new Promise<number>(() => {}))
+  metrics.gauge('fine_count', 'x', [], () => 1)
+  const text = await metrics.text()
+  for (const line of ['broken_count Nan', 'stuck_count Nan', 'fine_count 1'])
+    assert.ok(text.includes(`${line}\n`), line)
+})

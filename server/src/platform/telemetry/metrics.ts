@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { assert } from '../std/assert.ts'
+import { bounded } from '../std/clock.ts'
 
 export type { Counter, Gauge, Histogram } from 'prom-client'
 
@@ -8,6 +9,9 @@ const UNITS = ['_total', '_seconds', '_bytes', '_ratio', '_count', '_info']
 const NAME = /^[a-z][a-z0-9_]{2,80}$/
 /** Seconds. From a reply out of memory to a slow upload; a user with other times passes its own. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+/** A figure that cannot be read in time is shown as NaN, and the others are still scraped. */
+const READ_TIMEOUT_MS = 1000
 
 export interface Metrics {
   /** What only grows; its name ends in `_total`. Labels are bounded sets, never ids. */
@@ -50,7 +54,7 @@ export function createMetrics(): Metrics {
       checkName(name)
       if (read === undefined) return new Gauge({ name, help, labelNames: labels, registers })
       const collect = async function (this: Gauge) {
-        this.set(await read())
+        this.set(await bounded(READ_TIMEOUT_MS, read).catch(() => Number.NaN))
       }
       return new Gauge({ name, help, labelNames: labels, registers, collect })
     },
