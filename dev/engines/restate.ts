@@ -46,6 +46,8 @@ export async function startRestate(options: RestateOptions): Promise<Restate> {
   if (program === null) throw new Error('restate-server was not found: run `npm ci`, which brings it for this machine')
   const disk = join(dataDir, 'disk')
   mkdirSync(disk, { recursive: true })
+  // It spools here, and leaves the spool behind when it is killed.
+  const temp = join(dataDir, 'temp')
   const identityFile = join(dataDir, 'identity.pem')
   const identityKey = keepIdentity(identityFile)
   const ports = await choosePorts(options.ports ?? {})
@@ -59,13 +61,14 @@ export async function startRestate(options: RestateOptions): Promise<Restate> {
     logFile: options.logFile ?? join(dataDir, 'restate.log'),
     pidFile: join(dataDir, 'restate.pid'),
     cwd: dataDir,
-    env: cleanEnv(),
+    env: cleanEnv(temp),
     stopBoundMs: STOP_BOUND_MS,
     ...(options.onProgress && { onProgress: options.onProgress }),
     ...(options.onUnexpectedExit && { onUnexpectedExit: options.onUnexpectedExit }),
   })
   const healthy = async () => (await isOk(`${adminUrl}/health`)) && (await isOk(`${ingressUrl}/restate/health`))
   const start = async () => {
+    emptyFolder(temp)
     await server.start()
     await server.waitReady(healthy, READY_BOUND_MS)
   }
@@ -85,8 +88,7 @@ export async function startRestate(options: RestateOptions): Promise<Restate> {
     },
     wipe: async () => {
       await server.stop()
-      rmSync(disk, { recursive: true, force: true })
-      mkdirSync(disk)
+      emptyFolder(disk)
     },
   }
 }
@@ -112,9 +114,9 @@ async function choosePorts(given: Partial<RestatePorts>): Promise<RestatePorts> 
 }
 
 // RESTATE_* variables of the caller's shell would override the settings file.
-function cleanEnv(): NodeJS.ProcessEnv {
+function cleanEnv(temp: string): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('RESTATE_'))
-  return { ...Object.fromEntries(kept), DO_NOT_TRACK: '1' }
+  return { ...Object.fromEntries(kept), DO_NOT_TRACK: '1', TMPDIR: temp }
 }
 
 function formatSettings(disk: string, identityFile: string, ports: RestatePorts, fsync: boolean): string {
@@ -150,6 +152,11 @@ disable-web-ui = true
 [log-server]
 rocksdb-disable-wal-fsync = ${!fsync}
 `
+}
+
+function emptyFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
 }
 
 async function isOk(url: string): Promise<boolean> {
