@@ -9,7 +9,8 @@ create table platform.lease (
   until timestamptz not null
 );
 
--- Work to be handed to the durable engine. A row lives for milliseconds, or until the engine is back.
+-- Work to be handed to the durable engine. A row lives for milliseconds, or until the engine is back. For its first
+-- two seconds it belongs to the process that committed it; then to whichever relay takes it for a while.
 create table platform.outbox (
   id uuid primary key default gen_random_uuid(),
   handler text not null,
@@ -17,10 +18,10 @@ create table platform.outbox (
   input jsonb not null,
   due_at timestamptz not null,
   created_at timestamptz not null default clock_timestamp(),
-  lease_until timestamptz,
+  lease_until timestamptz not null default clock_timestamp() + interval '2 seconds',
   tries integer not null default 0
 );
-create index outbox_waiting on platform.outbox (created_at);
+create index outbox_lease on platform.outbox (lease_until);
 
 -- One row per (caller, Idempotency-Key). The digest is keyed: bodies are compared, never kept.
 create table platform.idempotency (
