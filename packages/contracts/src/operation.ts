@@ -43,20 +43,15 @@ export interface Operation<
 }
 
 /** Keeps the precise types of what is declared. */
-export function operation<
-  const Params extends z.ZodType,
-  const Query extends z.ZodType,
-  const Body extends z.ZodType | MultipartBody,
-  const Reply extends z.ZodType | 'binary',
->(declared: Operation<Params, Query, Body, Reply>): Operation<Params, Query, Body, Reply> {
+export function operation<const O extends Operation>(declared: O): O {
   return declared
 }
 
 export type AnyOperation = Operation
 
-export type ParamsOf<O> = O extends { params?: infer P } ? (P extends z.ZodType ? z.output<P> : undefined) : undefined
-export type QueryOf<O> = O extends { query?: infer Q } ? (Q extends z.ZodType ? z.output<Q> : undefined) : undefined
-export type BodyOf<O> = O extends { body?: infer B }
+export type ParamsOf<O> = O extends { params: infer P } ? (P extends z.ZodType ? z.output<P> : undefined) : undefined
+export type QueryOf<O> = O extends { query: infer Q } ? (Q extends z.ZodType ? z.output<Q> : undefined) : undefined
+export type BodyOf<O> = O extends { body: infer B }
   ? B extends z.ZodType
     ? z.output<B>
     : B extends MultipartBody<infer Fields>

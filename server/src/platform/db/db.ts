@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { assert } from '#platform/std/assert.ts'
 import { Tx } from './tx.ts'
 import type { Statement } from './statement.ts'
 
@@ -40,12 +41,12 @@ function parseInteger(text: string): number {
   return value
 }
 
-const types = {
-  getTypeParser(oid: number, format?: 'text' | 'binary') {
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text') => {
     if (oid === int8Oid) return parseInteger
     if (oid === numericOid) return Number
-    return pg.types.getTypeParser(oid, format as 'text')
-  },
+    return pg.types.getTypeParser(oid as Parameters<typeof pg.types.getTypeParser>[0], format)
+  }) as typeof pg.types.getTypeParser,
 }
 
 export function openDatabase(options: DatabaseOptions): Database {
@@ -57,7 +58,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
     application_name: options.applicationName,
-    types: types as unknown as pg.CustomTypesConfig,
+    types,
   })
   pool.on('error', options.onIdleError)
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
@@ -84,7 +85,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     },
     async now() {
       const result = await pool.query<{ now: Date }>('select clock_timestamp() as now')
-      return result.rows[0]!.now
+      const [row] = result.rows
+      assert(row !== undefined, 'select of one value gives one row')
+      return row.now
     },
     // Destroying kysely ends the pool it was given.
     close: () => kysely.destroy(),

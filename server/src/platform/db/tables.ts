@@ -1,6 +1,8 @@
 import type { ColumnType, Generated } from 'kysely'
 
 type Timestamp = ColumnType<Date, Date | string, Date | string>
+/** Set by the database. */
+type CreatedAt = ColumnType<Date, Date | undefined, Date>
 
 /** The platform's own schema: machinery shared by all modules. */
 export interface PlatformTables {
@@ -11,8 +13,8 @@ export interface PlatformTables {
     key: string
     input: ColumnType<unknown, string, string>
     due_at: Timestamp
-    created_at: Generated<Timestamp>
-    lease_until: Timestamp | null
+    created_at: CreatedAt
+    lease_until: CreatedAt
     tries: Generated<number>
   }
   'platform.idempotency': {
@@ -26,5 +28,5 @@ export interface PlatformTables {
     reply: string | null
     expires_at: Timestamp
   }
-  'platform.migration': { name: string; sha256: string; applied_at: Generated<Timestamp> }
+  'platform.migration': { name: string; sha256: string; applied_at: CreatedAt }
 }

@@ -1,0 +1,45 @@
+import { retrieveFileContent } from '@switchyard/contracts/files.ts'
+import { BlobMissing, type Blobs } from '#platform/blobs/blobs.ts'
+import type { Db } from '#platform/db/db.ts'
+import { Fault } from '#platform/errors/fault.ts'
+import { BinaryReply } from '#platform/http/binary-reply.ts'
+import { route } from '#platform/http/route.ts'
+import { parseByteRange } from '#platform/std/bytes.ts'
+import { openPieces } from '../steps/open-pieces.ts'
+import { listPieces } from '../store/files.ts'
+import type { FilesTables } from '../store/tables.ts'
+import { getFile, noSuchFile } from './retrieve-file.ts'
+
+export const retrieveFileContentRoute = (use: { db: Db<FilesTables>; blobs: Blobs }) =>
+  route(retrieveFileContent, async ({ scope, params, request }) => {
+    const file = await getFile(use.db, scope.projectId, params.file_id)
+    const range = parseByteRange(request.header('range'), file.bytes)
+    if (range === 'unsatisfiable') {
+      throw new Fault('range_not_satisfiable', `The file has ${file.bytes} bytes.`, {
+        headers: { 'content-range': `bytes */${file.bytes}` },
+      })
+    }
+    const { start, end } = range ?? { start: 0, end: file.bytes - 1 }
+    const headers: Record<string, string> = {
+      // Never the uploader's type: a browser must not run what someone uploaded.
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename*=UTF-8''${encodeName(file.filename)}`,
+      'x-content-type-options': 'nosniff',
+      'accept-ranges': 'bytes',
+      'content-length': String(end - start + 1),
+    }
+    if (range !== null) headers['content-range'] = `bytes ${start}-${end}/${file.bytes}`
+    try {
+      const stream = await openPieces(use.blobs, await listPieces(use.db, file.id), start, end)
+      return new BinaryReply({ status: range === null ? 200 : 206, headers, stream })
+    } catch (error) {
+      // Deleted between the two reads: it is gone, and that is the answer.
+      if (error instanceof BlobMissing) throw noSuchFile()
+      throw error
+    }
+  })
+
+/** RFC 8187: everything but its attr-chars is percent-encoded. */
+function encodeName(name: string): string {
+  return encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}

@@ -1,0 +1,156 @@
+import { choice, flag, integer, list, ratio, text, type Setting } from './setting.ts'
+
+const port = (fallback: number, description: string) =>
+  integer({ fallback, min: 0, max: 65_535, unit: 'port', description })
+const ms = (fallback: number, description: string) =>
+  integer({ fallback, min: 1, max: 86_400_000, unit: 'milliseconds', description })
+
+/** Every setting, by the name of its environment variable. The reference page is printed from this table. */
+export const settings = {
+  SWITCHYARD_ROLES: list({ fallback: ['all'], description: 'Roles this process runs: all, or any of api, worker.' }),
+  SWITCHYARD_CELL_TAG: text({
+    fallback: 'c0',
+    description: 'Short tag of this cell; keys and project ids carry it so that an edge can route without a lookup.',
+  }),
+  SWITCHYARD_LOG_LEVEL: choice({
+    options: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    fallback: 'info',
+    description: 'Least important lines that are written.',
+  }),
+  SWITCHYARD_LOG_PRETTY: flag({ fallback: false, description: 'Lines for people instead of JSON.' }),
+  SWITCHYARD_OTLP_URL: text({
+    fallback: null,
+    description: 'Address of an OTLP/HTTP collector. Without it no span is recorded.',
+  }),
+  SWITCHYARD_TRACE_SAMPLE_RATIO: ratio({
+    fallback: 0.01,
+    description: 'Share of requests that are traced when a collector is set.',
+  }),
+  SWITCHYARD_DRAIN_TIMEOUT_MS: ms(600_000, 'How long SIGTERM waits for work in hand before it is cut.'),
+
+  SWITCHYARD_POSTGRES_URL: text({
+    fallback: null,
+    secret: true,
+    description: 'PostgreSQL 15 or newer: the system of record. Required.',
+  }),
+  SWITCHYARD_POSTGRES_CONNECTIONS_MAX: integer({
+    fallback: 20,
+    min: 1,
+    max: 1_000,
+    unit: 'connections',
+    description: 'Largest pool of one process.',
+  }),
+  SWITCHYARD_POSTGRES_STATEMENT_TIMEOUT_MS: ms(15_000, 'Longest a statement or an idle transaction may take.'),
+  SWITCHYARD_VALKEY_URL: text({
+    fallback: null,
+    secret: true,
+    description: 'Valkey 8 (or Redis 7): caches that may be lost. Required.',
+  }),
+
+  SWITCHYARD_RESTATE_INGRESS_URL: text({
+    fallback: null,
+    description: 'Where work is handed to the durable engine. Required.',
+  }),
+  SWITCHYARD_RESTATE_ADMIN_URL: text({
+    fallback: null,
+    description: 'Where workers register with the durable engine. Required by the role worker.',
+  }),
+  SWITCHYARD_RESTATE_IDENTITY_KEY: text({
+    fallback: null,
+    description: 'Public key (publickeyv1_…) of the engine; workers then refuse requests that it did not sign.',
+  }),
+  SWITCHYARD_DURABLE_PREFIX: text({
+    fallback: 'switchyard',
+    description: 'Prefix of our service names, so that several stacks can share one engine.',
+  }),
+  SWITCHYARD_DURABLE_SWEEP_MS: ms(10_000, 'How often work that stopped moving is looked for and sent again.'),
+  SWITCHYARD_WORKER_HOST: text({ fallback: '127.0.0.1', description: 'Address the worker listens on for the engine.' }),
+  SWITCHYARD_WORKER_PORT: port(9080, 'Port the worker listens on for the engine; workers of one machine share it.'),
+  SWITCHYARD_WORKER_URL: text({
+    fallback: null,
+    description: 'Address the engine reaches all workers at. Default: http:// worker host and port.',
+  }),
+
+  SWITCHYARD_HTTP_HOST: text({ fallback: '127.0.0.1', description: 'Address of the public API.' }),
+  SWITCHYARD_HTTP_PORT: port(8080, 'Port of the public API.'),
+  SWITCHYARD_HTTP_REUSE_PORT: flag({
+    fallback: false,
+    description: 'Several api processes of one machine share the port.',
+  }),
+  SWITCHYARD_HTTP_BODY_BYTES_MAX: integer({
+    fallback: 1_048_576,
+    min: 1_024,
+    max: 67_108_864,
+    unit: 'bytes',
+    description: 'Largest JSON body.',
+  }),
+  SWITCHYARD_HTTP_REQUEST_TIMEOUT_MS: ms(600_000, 'How long a whole request may take to arrive.'),
+  SWITCHYARD_HTTP_CONNECTIONS_MAX: integer({
+    fallback: 20_000,
+    min: 1,
+    max: 1_000_000,
+    unit: 'connections',
+    description: 'Open connections of one process; further ones are refused.',
+  }),
+  SWITCHYARD_HTTP_SOCKETS_MAX: integer({
+    fallback: 10_000,
+    min: 1,
+    max: 1_000_000,
+    unit: 'sockets',
+    description: 'Open WebSockets of one process.',
+  }),
+  SWITCHYARD_HTTP_CORS_ORIGINS: list({
+    fallback: [],
+    description: 'Origins that browsers may call from; empty means none, * means any.',
+  }),
+  SWITCHYARD_HTTP_CHECK_REPLIES: flag({
+    fallback: false,
+    description: 'Check every reply against the contract and answer 500 when it differs. For dev and tests.',
+  }),
+  SWITCHYARD_TLS_PORT: port(0, 'Port of the TLS listener; 0 means none.'),
+  SWITCHYARD_TLS_CERT_FILE: text({ fallback: null, description: 'Certificate chain of the TLS listener (PEM).' }),
+  SWITCHYARD_TLS_KEY_FILE: text({ fallback: null, description: 'Private key of the TLS listener (PEM).' }),
+  SWITCHYARD_INTERNAL_HOST: text({
+    fallback: '127.0.0.1',
+    description: 'Address of /healthz, /readyz and /metrics. Keep it private.',
+  }),
+  SWITCHYARD_INTERNAL_PORT: port(8081, 'Port of /healthz, /readyz and /metrics.'),
+
+  SWITCHYARD_SEAL_KEYS: text({
+    fallback: null,
+    secret: true,
+    description:
+      'Keys that seal secrets at rest, as id:base64 of 32 bytes, comma-separated: the first seals, all open. Required.',
+  }),
+  SWITCHYARD_BLOBS_KIND: choice({
+    options: ['disk', 's3'],
+    fallback: 'disk',
+    description: 'Where file contents are kept.',
+  }),
+  SWITCHYARD_BLOBS_DIR: text({
+    fallback: '.data/blobs',
+    description: 'Folder of the kind disk. All processes of one machine share it.',
+  }),
+  SWITCHYARD_S3_ENDPOINT: text({ fallback: null, description: 'Address of the S3 API; default: that of the region.' }),
+  SWITCHYARD_S3_BUCKET: text({ fallback: null, description: 'Bucket of the kind s3.' }),
+  SWITCHYARD_S3_REGION: text({ fallback: 'us-east-1', description: 'Region of the bucket.' }),
+  SWITCHYARD_S3_ACCESS_KEY_ID: text({ fallback: null, secret: true, description: 'Access key of the bucket.' }),
+  SWITCHYARD_S3_SECRET_ACCESS_KEY: text({ fallback: null, secret: true, description: 'Secret of the access key.' }),
+  SWITCHYARD_S3_PATH_STYLE: flag({ fallback: true, description: 'Bucket in the path rather than in the host name.' }),
+
+  SWITCHYARD_FILES_SWEEP_MS: ms(1_000, 'How often expired files and abandoned uploads are looked for.'),
+} as const satisfies Record<string, Setting<unknown>>
+
+export type SettingName = keyof typeof settings
+type ValueOf<S> = S extends Setting<infer Value> ? Value : never
+
+/** `SWITCHYARD_HTTP_PORT` is `httpPort`. */
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Lowercase<Head>}${CamelRest<Tail>}`
+  : Lowercase<Name>
+type CamelRest<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Capitalize<Lowercase<Head>>}${CamelRest<Tail>}`
+  : Capitalize<Lowercase<Name>>
+type Unprefixed<Name extends string> = Name extends `SWITCHYARD_${infer Rest}` ? Rest : Name
+
+export type Settings = { readonly [Name in SettingName as Camel<Unprefixed<Name>>]: ValueOf<(typeof settings)[Name]> }
