@@ -1,3 +1,4 @@
+import { assert } from '../std/assert.ts'
 import { bounded, TimedOut } from '../std/clock.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Part } from './module.ts'
@@ -33,32 +34,20 @@ const READY_TIMEOUT_MS = 2_000
 export function run(parts: readonly Part[], options: RunOptions): Running {
   const { log, drainTimeoutMs, stopTimeoutMs } = options
   const { startTimeoutMs = START_TIMEOUT_MS, readyTimeoutMs = READY_TIMEOUT_MS } = options
+  assert(new Set(parts.map((part) => part.name)).size === parts.length, 'every part has a name of its own')
   const up: Part[] = []
   let state: ReadinessReport['state'] = 'starting'
   let draining: Promise<boolean> | undefined
   let stopping: Promise<boolean> | undefined
   let asking: Promise<ReadinessReport> | undefined
 
-  async function startAll(): Promise<void> {
-    for (const part of parts) {
-      // A signal that arrives during the start ends it here instead of after it.
-      if (state !== 'starting') return
-      try {
-        await timed(log, part, 'start', startTimeoutMs)
-      } catch (error) {
-        // It may still come up behind our back, so it is stopped like the others.
-        if (error instanceof TimedOut) up.push(part)
-        state = 'draining'
-        await stopAll(log, up, stopTimeoutMs)
-        state = 'stopped'
-        throw new Error(`part ${part.name} did not start`, { cause: error })
-      }
-      up.push(part)
-    }
-    if (state === 'starting') state = 'running'
-  }
-
-  const started = startAll()
+  const started = startParts(parts, up, { log, startTimeoutMs, stopTimeoutMs }, () => state === 'starting').then(
+    () => void (state = state === 'starting' ? 'running' : state),
+    (error: unknown) => {
+      state = 'stopped'
+      throw error
+    },
+  )
   const settled = started.then(
     () => true,
     () => false,
@@ -92,6 +81,28 @@ export function run(parts: readonly Part[], options: RunOptions): Running {
     stop: () => (stopping ??= endAll()),
     // Probes that come faster than the parts answer share one answer instead of piling up.
     readiness: () => (asking ??= ask().finally(() => (asking = undefined))),
+  }
+}
+
+/** Adds each part to `up` as it starts. When one fails, those that are up are stopped before the failure is passed on. */
+async function startParts(
+  parts: readonly Part[],
+  up: Part[],
+  options: { log: Log; startTimeoutMs: number; stopTimeoutMs: number },
+  goesOn: () => boolean,
+): Promise<void> {
+  for (const part of parts) {
+    // A signal that arrives during the start ends it here instead of after it.
+    if (!goesOn()) return
+    try {
+      await timed(options.log, part, 'start', options.startTimeoutMs)
+    } catch (error) {
+      // It may still come up behind our back, so it is stopped like the others.
+      if (error instanceof TimedOut) up.push(part)
+      await stopAll(options.log, up, options.stopTimeoutMs)
+      throw new Error(`part ${part.name} did not start`, { cause: error })
+    }
+    up.push(part)
   }
 }
 
