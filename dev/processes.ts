@@ -91,12 +91,12 @@ function isZombie(pid: number): boolean {
   }
 }
 
-export function isSameProcess(pid: number, identity: string): boolean {
+function isSameProcess(pid: number, identity: string): boolean {
   return isAlive(pid) && identity !== '' && identify(pid) === identity
 }
 
 /** Tells this process from any other that had or will have the same pid: when it began, and in which boot. */
-export function identify(pid: number): string {
+function identify(pid: number): string {
   try {
     if (!existsSync(BOOT_ID_FILE)) return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' })
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')

@@ -1,15 +1,23 @@
+import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-const TRIES_MAX = 50
+const TRIES_MAX = 200
 
-// Between choosing a port and the engine's own bind, the system may offer the same port again.
-// Remembering what this process has handed out removes the common form of that race.
+// Below the range from which systems take the ports of outgoing connections (from 32768 on Linux, higher elsewhere).
+// A client that keeps trying to reach an engine that is down would sooner or later be given that very port as its own,
+// connect to itself, and keep the engine from coming back.
+const PORT_MIN = 15_000
+const PORT_MAX = 32_000
+
+// Between choosing a port and the engine's own bind, another call could choose the same one.
 const handedOut = new Set<number>()
 
 /** A TCP port of 127.0.0.1 that nobody listens on and that this process has not been given before. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const port = await anyPort()
+    const port = randomInt(PORT_MIN, PORT_MAX)
+    if (handedOut.has(port) || !(await portIsFree(port))) continue
+    // Another call may have chosen the same port while this one was asking.
     if (handedOut.has(port)) continue
     handedOut.add(port)
     return port
@@ -27,18 +35,10 @@ export async function portIsFree(port: number): Promise<boolean> {
   }
 }
 
-async function anyPort(): Promise<number> {
-  return await listenOnce(0)
-}
-
-async function listenOnce(port: number): Promise<number> {
-  return await new Promise((resolve, reject) => {
+async function listenOnce(port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)
-    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => {
-      const address = server.address()
-      const chosen = typeof address === 'object' && address !== null ? address.port : 0
-      server.close(() => resolve(chosen))
-    })
+    server.listen({ host: '127.0.0.1', port, exclusive: true }, () => server.close(() => resolve()))
   })
 }
