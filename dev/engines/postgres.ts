@@ -57,7 +57,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const password = keepSecret(join(dataDir, 'password'))
   if (!existsSync(folder)) {
     options.onProgress?.(`postgres: making a new cluster in ${folder}`)
-    initialise(cluster, dataDir, password)
+    initialise(cluster, dataDir, password, options.fsync ?? true)
   }
   giveFolder(folder, cluster.account.owner)
 
@@ -122,7 +122,7 @@ function cleanEnv(): NodeJS.ProcessEnv {
 }
 
 /** Makes the cluster beside its final name and renames it when complete, so that half a cluster is never started. */
-function initialise(cluster: Cluster, dataDir: string, password: string): void {
+function initialise(cluster: Cluster, dataDir: string, password: string, fsync: boolean): void {
   const draft = mkdtempSync(join(dataDir, 'init-'))
   try {
     const passwordFile = join(draft, 'password')
@@ -132,8 +132,14 @@ function initialise(cluster: Cluster, dataDir: string, password: string): void {
     giveFolder(draft, cluster.account.owner)
     const { initdb, postgres } = cluster.programs
     const auth = [`--username=${USER}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256']
-    runAs(cluster.account, initdb, [...auth, '--encoding=UTF8', '--no-locale', '--no-instructions', '-D', folder])
-    runAs(cluster.account, postgres, ['--single', '-D', folder, 'postgres'], `create database ${DATABASE};\n`)
+    const format = ['--encoding=UTF8', '--no-locale', '--no-instructions', ...(fsync ? [] : ['--no-sync'])]
+    runAs(cluster.account, initdb, [...auth, ...format, '-D', folder])
+    runAs(
+      cluster.account,
+      postgres,
+      ['--single', '-c', `fsync=${fsync ? 'on' : 'off'}`, '-D', folder, 'postgres'],
+      `create database ${DATABASE};\n`,
+    )
     renameSync(folder, cluster.folder)
   } finally {
     rmSync(draft, { recursive: true, force: true })
