@@ -22,36 +22,42 @@ export const ExpiresAfter = z.strictObject({
 
 const timestamp = z.int().nonnegative()
 
-export const File = z.strictObject({
-  id: FileId,
-  object: z.literal('file'),
-  bytes: z.int().nonnegative(),
-  created_at: timestamp,
-  expires_at: timestamp.nullable(),
-  filename: z.string(),
-  purpose: FilePurpose,
-  status: z.enum(['uploaded', 'processed', 'error']),
-  status_details: z.string().nullable(),
-})
+export const File = z
+  .strictObject({
+    id: FileId,
+    object: z.literal('file'),
+    bytes: z.int().nonnegative(),
+    created_at: timestamp,
+    expires_at: timestamp.nullable(),
+    filename: z.string(),
+    purpose: FilePurpose,
+    status: z.enum(['uploaded', 'processed', 'error']),
+    status_details: z.string().nullable(),
+  })
+  .meta({ id: 'File' })
 
-export const Upload = z.strictObject({
-  id: UploadId,
-  object: z.literal('upload'),
-  bytes: z.int().nonnegative(),
-  created_at: timestamp,
-  expires_at: timestamp,
-  filename: z.string(),
-  purpose: UploadPurpose,
-  status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
-  file: File.nullable(),
-})
+export const Upload = z
+  .strictObject({
+    id: UploadId,
+    object: z.literal('upload'),
+    bytes: z.int().nonnegative(),
+    created_at: timestamp,
+    expires_at: timestamp,
+    filename: z.string(),
+    purpose: UploadPurpose,
+    status: z.enum(['pending', 'completed', 'cancelled', 'expired']),
+    file: File.nullable(),
+  })
+  .meta({ id: 'Upload' })
 
-export const UploadPart = z.strictObject({
-  id: PartId,
-  object: z.literal('upload.part'),
-  created_at: timestamp,
-  upload_id: UploadId,
-})
+export const UploadPart = z
+  .strictObject({
+    id: PartId,
+    object: z.literal('upload.part'),
+    created_at: timestamp,
+    upload_id: UploadId,
+  })
+  .meta({ id: 'UploadPart' })
 
 export type File = z.infer<typeof File>
 export type Upload = z.infer<typeof Upload>

@@ -1,0 +1,42 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createOrgs } from '#modules/orgs/index.ts'
+import { openDatabase } from '#platform/db/db.ts'
+import { createLog } from '#platform/telemetry/log.ts'
+
+/** The first organisation with its keys, the same at every start. */
+export interface Seeded {
+  readonly orgId: string
+  readonly projectId: string
+  readonly projectKey: string
+  readonly adminKey: string
+  readonly adsKey: string
+}
+
+export async function seed(use: { postgresUrl: string; dataDir: string }): Promise<Seeded> {
+  const file = join(use.dataDir, 'dev-seed.json')
+  const db = openDatabase({
+    url: use.postgresUrl,
+    connectionsMax: 2,
+    statementTimeoutMs: 15_000,
+    applicationName: 'switchyard dev',
+    onIdleError: () => undefined,
+  })
+  try {
+    const orgs = createOrgs({ db, log: createLog({ level: 'warn', pretty: true, name: 'seed' }), cellTag: 'c0' })
+    if (existsSync(file)) {
+      const kept = JSON.parse(readFileSync(file, 'utf8')) as Seeded
+      // Another database may stand behind the same folder: then the keys open nothing and are made again.
+      if ((await orgs.authenticate(kept.projectKey)) !== null) return kept
+    }
+    const { orgId, adminKey } = await orgs.createOrganization({ name: 'Dev' })
+    const { projectId } = await orgs.createProject({ orgId, name: 'Dev project' })
+    const { key: projectKey } = await orgs.mintProjectKey({ orgId, projectId, name: 'dev' })
+    const { key: adsKey } = await orgs.mintAdsKey({ orgId, name: 'dev' })
+    const made: Seeded = { orgId, projectId, projectKey, adminKey, adsKey }
+    writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+    return made
+  } finally {
+    await db.close()
+  }
+}

@@ -1,0 +1,139 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrate } from '#platform/db/migrate.ts'
+import { migrationsFolder } from '../server/src/migrations-folder.ts'
+import { freePort, portIsFree } from './engines/free-port.ts'
+import { startPostgres, type Postgres } from './engines/postgres.ts'
+import { startRestate, type Restate } from './engines/restate.ts'
+import { startValkey, type Valkey } from './engines/valkey.ts'
+import { keepDevSecrets } from './dev-secrets.ts'
+import { seed, type Seeded } from './seed.ts'
+import { startServerNode, type ServerNode } from './server-node.ts'
+import { keepTls, type TlsFiles } from './tls.ts'
+
+export interface StackOptions {
+  readonly dataDir: string
+  /** How many processes run which roles: `{ all: 1 }`, or `{ api: 2, worker: 2 }`. */
+  readonly nodes: Readonly<Record<string, number>>
+  /** Wished for; another port is taken when one is in use. */
+  readonly ports?: { readonly http?: number; readonly tls?: number; readonly internal?: number }
+  /** Engines that run elsewhere; the others are started. */
+  readonly given?: { readonly postgresUrl?: string; readonly valkeyUrl?: string }
+  /** Settings of the server beyond those of dev. */
+  readonly settings?: Readonly<Record<string, string>>
+  readonly onProgress?: (line: string) => void
+  readonly onUnexpectedExit?: (name: string, reason: string) => void
+}
+
+export interface Stack {
+  readonly postgres: Postgres | null
+  readonly valkey: Valkey | null
+  readonly restate: Restate
+  readonly nodes: readonly ServerNode[]
+  readonly seeded: Seeded
+  readonly tls: TlsFiles
+  readonly httpPort: number
+  readonly tlsPort: number
+  /** The environment its server processes run in. */
+  readonly env: NodeJS.ProcessEnv
+  stop(): Promise<void>
+}
+
+/** Long enough for what a laptop has in hand, short enough not to wonder. */
+const drainTimeoutMs = 30_000
+
+/** The whole platform as processes of this machine: engines, migrated schema, a first organisation, server nodes. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  mkdirSync(options.dataDir, { recursive: true })
+  const started: { stop(): Promise<void> }[] = []
+  const stop = async () => {
+    // Newest first: nodes before the engines they stand on.
+    for (const thing of started.toReversed()) await thing.stop()
+  }
+  const keep = <Thing extends { stop(): Promise<void> }>(thing: Thing): Thing => {
+    started.push(thing)
+    return thing
+  }
+  try {
+    return { ...(await build(options, keep)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+type Keep = <Thing extends { stop(): Promise<void> }>(thing: Thing) => Thing
+
+async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'stop'>> {
+  const { dataDir, given = {}, onProgress } = options
+  const secrets = await keepDevSecrets(dataDir)
+  const at = (name: string) => ({
+    dataDir: join(dataDir, name),
+    ...(onProgress && { onProgress }),
+    ...(options.onUnexpectedExit && { onUnexpectedExit: (reason: string) => options.onUnexpectedExit?.(name, reason) }),
+  })
+  const [postgres, valkey, restate] = await Promise.all([
+    given.postgresUrl === undefined ? startPostgres(at('postgres')).then(keep) : null,
+    given.valkeyUrl === undefined ? startValkey(at('valkey')).then(keep) : null,
+    startRestate({ ...at('restate'), ports: secrets.restatePorts }).then(keep),
+  ])
+  const postgresUrl = given.postgresUrl ?? postgres?.url ?? ''
+  await migrate({ url: postgresUrl, folder: migrationsFolder, onApplied: (name) => onProgress?.(`migrated ${name}`) })
+  const tls = await keepTls(dataDir)
+  const seeded = await seed({ postgresUrl, dataDir })
+  const httpPort = await choosePort(options.ports?.http)
+  const tlsPort = await choosePort(options.ports?.tls)
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    SWITCHYARD_POSTGRES_URL: postgresUrl,
+    SWITCHYARD_VALKEY_URL: given.valkeyUrl ?? valkey?.url ?? '',
+    SWITCHYARD_RESTATE_INGRESS_URL: restate.ingressUrl,
+    SWITCHYARD_RESTATE_ADMIN_URL: restate.adminUrl,
+    SWITCHYARD_RESTATE_IDENTITY_KEY: restate.identityKey,
+    SWITCHYARD_SEAL_KEYS: secrets.sealKeys,
+    SWITCHYARD_WORKER_PORT: String(secrets.workerPort),
+    SWITCHYARD_BLOBS_DIR: join(dataDir, 'blobs'),
+    SWITCHYARD_HTTP_PORT: String(httpPort),
+    SWITCHYARD_HTTP_REUSE_PORT: String((options.nodes['api'] ?? 0) > 1),
+    SWITCHYARD_HTTP_CHECK_REPLIES: 'true',
+    SWITCHYARD_TLS_PORT: String(tlsPort),
+    SWITCHYARD_TLS_CERT_FILE: tls.cert,
+    SWITCHYARD_TLS_KEY_FILE: tls.key,
+    SWITCHYARD_DRAIN_TIMEOUT_MS: String(drainTimeoutMs),
+    ...options.settings,
+  }
+  const nodes = await startNodes(options, env, keep)
+  return { postgres, valkey, restate, nodes, seeded, tls, httpPort, tlsPort, env }
+}
+
+async function startNodes(options: StackOptions, env: NodeJS.ProcessEnv, keep: Keep): Promise<ServerNode[]> {
+  const wanted = Object.entries(options.nodes).flatMap(([roles, count]) =>
+    Array.from({ length: count }, (_none, index) => ({
+      roles,
+      name: roles === 'all' ? 'server' : `${roles} ${index + 1}`,
+    })),
+  )
+  const nodes: ServerNode[] = []
+  for (const [index, { roles, name }] of wanted.entries()) {
+    const internalPort = await choosePort(index === 0 ? options.ports?.internal : undefined)
+    const node = await startServerNode({
+      name,
+      roles,
+      dataDir: options.dataDir,
+      internalPort,
+      env,
+      ...(options.onProgress && { onProgress: options.onProgress }),
+      ...(options.onUnexpectedExit && {
+        onUnexpectedExit: (reason: string) => options.onUnexpectedExit?.(name, reason),
+      }),
+    })
+    keep(node.process)
+    nodes.push(node)
+  }
+  await Promise.all(nodes.map((node) => node.waitReady()))
+  return nodes
+}
+
+async function choosePort(wished: number | undefined): Promise<number> {
+  return wished !== undefined && (await portIsFree(wished)) ? wished : await freePort()
+}

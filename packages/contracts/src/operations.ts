@@ -1,0 +1,6 @@
+import { fileOperations } from './files.ts'
+import type { Operation } from './operation.ts'
+import { organizationOperations } from './organization/index.ts'
+
+/** Every operation of the public API. The OpenAPI file is printed from it, and the sweeps walk it. */
+export const operations: readonly Operation[] = [...fileOperations, ...organizationOperations]

@@ -1,0 +1,74 @@
+import { createFiles, type Files } from '#modules/files/index.ts'
+import { createOrgs, type Orgs } from '#modules/orgs/index.ts'
+import { createBlobs } from '#platform/blobs/create-blobs.ts'
+import type { Blobs } from '#platform/blobs/blobs.ts'
+import { createValkey, type Valkey } from '#platform/cache/valkey.ts'
+import { required } from '#platform/config/load.ts'
+import type { Settings } from '#platform/config/settings.ts'
+import { openDatabase, type Database } from '#platform/db/db.ts'
+import type { PlatformTables } from '#platform/db/tables.ts'
+import { createDurable, type Durable } from '#platform/durable/durable.ts'
+import { createSealer, parseSealKeys, type Sealer } from '#platform/secrets/seal.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import { createMetrics, type Metrics } from '#platform/telemetry/metrics.ts'
+import { createTracing, type Tracing } from '#platform/telemetry/trace.ts'
+
+/** Everything that exists once a process, in dependency order. Nothing here has started yet. */
+export interface Wired {
+  readonly settings: Settings
+  readonly log: Log
+  readonly metrics: Metrics
+  readonly tracing: Tracing
+  readonly db: Database
+  readonly valkey: Valkey
+  readonly blobs: Blobs
+  readonly sealer: Sealer
+  readonly durable: Durable
+  readonly orgs: Orgs
+  readonly files: Files
+}
+
+export async function wire(settings: Settings, log: Log): Promise<Wired> {
+  const given = required(settings, 'postgresUrl', 'valkeyUrl', 'restateIngressUrl', 'sealKeys')
+  const metrics = createMetrics()
+  const tracing = await createTracing({
+    ...(settings.otlpUrl === null ? {} : { otlpUrl: settings.otlpUrl }),
+    sampleRatio: settings.traceSampleRatio,
+    serviceName: 'switchyard',
+  })
+  const db = openDatabase({
+    url: given.postgresUrl,
+    connectionsMax: settings.postgresConnectionsMax,
+    statementTimeoutMs: settings.postgresStatementTimeoutMs,
+    applicationName: 'switchyard',
+    onIdleError: (err) => log.warn({ err }, 'idle database connection failed'),
+  })
+  const valkey = createValkey({ url: given.valkeyUrl, log })
+  const blobs = createBlobs(blobOptions(settings))
+  const sealer = createSealer({ keys: parseSealKeys(given.sealKeys) })
+  const durable = createDurable({
+    db: db.as<PlatformTables>(),
+    log,
+    metrics,
+    ingressUrl: given.restateIngressUrl,
+    prefix: settings.durablePrefix,
+  })
+
+  const orgs = createOrgs({ db, log, cellTag: settings.cellTag })
+  const files = createFiles({ db, blobs, log, sweepMs: settings.filesSweepMs })
+  return { settings, log, metrics, tracing, db, valkey, blobs, sealer, durable, orgs, files }
+}
+
+function blobOptions(settings: Settings): Parameters<typeof createBlobs>[0] {
+  if (settings.blobsKind === 'disk') return { kind: 'disk', root: settings.blobsDir }
+  const s3 = required(settings, 's3Bucket', 's3AccessKeyId', 's3SecretAccessKey')
+  return {
+    kind: 's3',
+    bucket: s3.s3Bucket,
+    accessKeyId: s3.s3AccessKeyId,
+    secretAccessKey: s3.s3SecretAccessKey,
+    region: settings.s3Region,
+    pathStyle: settings.s3PathStyle,
+    ...(settings.s3Endpoint === null ? {} : { endpoint: settings.s3Endpoint }),
+  }
+}
