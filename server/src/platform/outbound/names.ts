@@ -71,8 +71,9 @@ export function createNames(use: { resolve: Resolve; allowPrivate?: AllowPrivate
  * Asks the DNS servers of this machine without the thread pool that getaddrinfo would use: a name whose servers never
  * answer must not hold up file access for everybody. The hosts file and search domains are therefore not consulted.
  */
-export function dnsResolve(timeoutMs: number): { resolve: Resolve; cancel: () => void } {
+export function dnsResolve(timeoutMs: number, servers?: readonly string[]): { resolve: Resolve; cancel: () => void } {
   const resolver = new Resolver({ timeout: Math.max(1, Math.floor(timeoutMs / 2)), tries: 2 })
+  if (servers !== undefined) resolver.setServers(servers)
   const resolve: Resolve = async (host) => {
     const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
     const addresses = [
