@@ -18,7 +18,7 @@ const CLEAN: Record<string, string> = {
   'server/migrations/0001-platform-init.sql':
     'create schema platform;\ncreate table platform.lease (id text primary key);\n',
   'server/migrations/0002-files-init.sql':
-    "create schema if not exists files;\ncreate table files.file (id text, note text default 'orgs.project'); -- like orgs.project\ncreate index file_by_id on files.file (id);\ninsert into files.file (id) values ('a') on conflict do update set id = 'b';\n",
+    "create schema if not exists files;\ncreate table files.file (id text, note text default 'orgs.project'); -- like orgs.project\ncreate index file_by_id on files.file (id);\ncreate trigger kept before update or truncate on files.file execute function files.refuse();\ninsert into files.file (id) values ('a') on conflict do update set id = 'b';\n",
   'server/src/main.ts': "import { wire } from './wiring.ts'\n\nawait wire(process.argv)\n",
   'server/src/wiring.ts':
     "import { newFiles } from '#modules/files/index.ts'\nimport { Fault } from '#platform/errors/fault.ts'\n\nexport async function wire(args: string[]) {\n  return newFiles(args, Fault)\n}\n",

@@ -25,7 +25,7 @@ const NAMES_OBJECT = new RegExp(
       String.raw`references`,
       String.raw`insert\s+into`,
       String.raw`delete\s+from`,
-      String.raw`truncate(?:\s+table)?`,
+      String.raw`truncate(?:\s+table)?(?=\s+(?!on\b))`,
     ].join('|') +
     String.raw`)\s+(?:concurrently\s+)?(?:if\s+(?:not\s+)?exists\s+)?(?:only\s+)?("?[a-z_][\w$]*"?(?:\s*\.\s*"?\w+"?)?)`,
   'gi',
