@@ -21,11 +21,11 @@ export type RefusalReason =
 
 /** A request to a user's URL that was not made, or brought nothing. `cause` keeps the inner error for the log. */
 export class OutboundRefused extends Error {
+  override readonly name = 'OutboundRefused'
   readonly reason: RefusalReason
 
   constructor(reason: RefusalReason, message: string, options?: { cause?: unknown }) {
     super(message, options)
-    this.name = 'OutboundRefused'
     this.reason = reason
   }
 }
