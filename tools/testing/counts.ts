@@ -61,7 +61,8 @@ export function fileFailure(result: FileResult): string | null {
     return `did not end within ${result.limitMs / 1000} s: a test hangs, or a timer or socket is left open`
   }
   const failed = result.outcomes.some((outcome) => outcome.result === 'failed')
-  if (result.exitCode !== 0 && !failed) return `its process ended with ${result.exitCode ?? 'a signal'}`
+  if (result.exitCode !== 0 && !failed)
+    return `ended with ${result.exitCode === null ? 'a signal' : `exit code ${result.exitCode}`}`
   if (result.outcomes.length === 0) return 'holds no test'
   return null
 }

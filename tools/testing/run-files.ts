@@ -5,6 +5,7 @@ import type { FileResult, Outcome } from './counts.ts'
 
 /** Two cores are what CI has; more processes only make the waits of each longer. */
 const FILES_AT_ONCE = 2
+const KILL_AFTER_MS = 5_000
 const OUTPUT_CHARS_MAX = 64 * 1024
 const RUN_FILE = fileURLToPath(new URL('./run-file.ts', import.meta.url))
 
@@ -80,11 +81,23 @@ async function ended(child: ChildProcess, keep: (chunk: Buffer) => void): Promis
   return exitCode
 }
 
+/** Asks the whole group to end, so that tests can take down what they started, and ends it if it does not. */
 function endGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
+  if (!signalGroup(child, 'SIGTERM')) return
+  const kill = setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_AFTER_MS)
+  child.once('close', () => {
+    clearTimeout(kill)
+    signalGroup(child, 'SIGKILL')
+  })
+}
+
+/** Whether there was anyone to signal. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): boolean {
+  if (child.pid === undefined) return false
   try {
-    process.kill(-child.pid, 'SIGKILL')
+    return process.kill(-child.pid, signal)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+    throw error
   }
 }
