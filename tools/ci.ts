@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { steps, type Step } from './ci-steps.ts'
+
+/** A step that hangs must not take the whole time of the run. */
+const stepLimitFactor = 4
+
+interface Outcome {
+  readonly step: Step
+  readonly seconds: number
+  readonly ok: boolean
+}
+
+async function runStep(step: Step, countsFile: string): Promise<Outcome> {
+  process.stdout.write(`\n=== ${step.name} (share: ${step.shareSeconds} s)\n`)
+  const began = performance.now()
+  const [command = '', ...args] = step.command
+  const child = spawn(command, args, {
+    stdio: 'inherit',
+    detached: true,
+    env: { ...process.env, SWITCHYARD_TEST_COUNTS: countsFile },
+  })
+  const end = () => {
+    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+  }
+  const limit = setTimeout(end, step.shareSeconds * stepLimitFactor * 1_000)
+  process.once('SIGTERM', end)
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(127))
+    child.once('exit', resolve)
+  })
+  clearTimeout(limit)
+  process.off('SIGTERM', end)
+  return { step, seconds: (performance.now() - began) / 1_000, ok: code === 0 }
+}
+
+/** Steps that count tests append a line each; a failed step without a count is one failure. */
+function addUp(countsFile: string, outcomes: readonly Outcome[]): { passed: number; failed: number } {
+  const lines = readLines(countsFile).map((line) => JSON.parse(line) as { passed: number; failed: number })
+  const passed = lines.reduce((sum, line) => sum + line.passed, 0)
+  const failed = lines.reduce((sum, line) => sum + line.failed, 0)
+  const checks = outcomes.filter(({ step }) => step.counts !== true)
+  const broken = outcomes.filter(({ ok }) => !ok).length
+  return { passed: passed + checks.filter(({ ok }) => ok).length, failed: Math.max(failed, broken) }
+}
+
+function readLines(file: string): string[] {
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+  } catch {
+    return []
+  }
+}
+
+async function main(only: readonly string[]): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-ci-'))
+  const countsFile = join(folder, 'counts')
+  const chosen = only.length === 0 ? steps : steps.filter(({ name }) => only.includes(name))
+  const outcomes: Outcome[] = []
+  for (const step of chosen) outcomes.push(await runStep(step, countsFile))
+  process.stdout.write('\nStep                 share   took\n')
+  for (const { step, seconds, ok } of outcomes) {
+    const took = `${seconds.toFixed(0)} s`.padStart(7)
+    process.stdout.write(
+      `${step.name.padEnd(20)}${`${step.shareSeconds} s`.padStart(6)}${took}  ${ok ? 'ok' : 'FAILED'}\n`,
+    )
+  }
+  const { passed, failed } = addUp(countsFile, outcomes)
+  rmSync(folder, { recursive: true, force: true })
+  process.stdout.write(`${passed} passed, ${failed} failed\n`)
+  return failed === 0 ? 0 : 1
+}
+
+process.exitCode = await main(process.argv.slice(2))
