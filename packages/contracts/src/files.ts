@@ -7,7 +7,7 @@ export const fileBytesMax = 512 * 1024 * 1024
 export const uploadBytesMax = 8 * 1024 * 1024 * 1024
 export const uploadPartBytesMax = 64 * 1024 * 1024
 export const filesPageMax = 10_000
-const filenameMax = 1_000
+export const filenameMax = 1_000
 const mimeTypeMax = 255
 /** 8 GB in parts of 64 MB is 128; smaller parts are allowed down to a sensible count. */
 export const uploadPartsMax = 10_000

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { faults, type FaultCode } from './errors.ts'
-import type { MultipartBody, Operation } from './operation.ts'
+import type { Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
 
@@ -66,7 +66,7 @@ function requestBody(operation: Operation, schemas: Schemas): Json | undefined {
       content: { 'application/json': { schema: schemas.of(operation.body, 'input') } },
     }
   }
-  const { fields, file } = operation.body as MultipartBody
+  const { fields, file } = operation.body
   const schema = schemas.of(fields, 'input') as { properties?: Json; required?: string[] }
   const properties = {
     [file.name]: { type: 'string', format: 'binary', maxLength: file.bytesMax },

@@ -1,10 +1,3 @@
-import { SettingsRefused } from '#platform/config/load.ts'
-import { doctor } from './doctor.ts'
-import { migrateCommand } from './migrate.ts'
-import { orgsCreate } from './orgs-create.ts'
-import { serve } from './serve.ts'
-import { settingsCommand } from './settings.ts'
-
 export interface Command {
   readonly usage: string
   readonly says: string
@@ -12,43 +5,5 @@ export interface Command {
   run(args: readonly string[]): Promise<number>
 }
 
-const commands: Readonly<Record<string, Command>> = {
-  serve,
-  migrate: migrateCommand,
-  doctor,
-  settings: settingsCommand,
-  'orgs create': orgsCreate,
-}
-
-function help(): string {
-  const width = Math.max(...Object.values(commands).map(({ usage }) => usage.length))
-  const lines = Object.values(commands).map(({ usage, says }) => `  switchyard ${usage.padEnd(width)}  ${says}`)
-  return [
-    'Switchyard: the agent-platform API on your own machines.',
-    '',
-    ...lines,
-    '',
-    'For development: npm run dev',
-    '',
-  ].join('\n')
-}
-
 /** A mistake of the person at the keyboard: the message is enough, a stack would be noise. */
 export class UsageError extends Error {}
-
-export async function runCommand(args: readonly string[]): Promise<number> {
-  const [first = 'help', second = ''] = args
-  const name = `${first} ${second}` in commands ? `${first} ${second}` : first
-  const command = commands[name]
-  if (command === undefined) {
-    process.stdout.write(help())
-    return first === 'help' || first === '--help' ? 0 : 2
-  }
-  try {
-    return await command.run(args.slice(name.split(' ').length))
-  } catch (error) {
-    if (!(error instanceof SettingsRefused) && !(error instanceof UsageError)) throw error
-    process.stderr.write(`${error.message}\n`)
-    return 2
-  }
-}

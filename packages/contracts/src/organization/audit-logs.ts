@@ -7,6 +7,8 @@ import { Email, QueryFlag, timestamp } from './shared.ts'
 export const auditFilterMax = 50
 const idTextMax = 96
 const eventTypeMax = 100
+/** The last second of the year 9999. */
+const secondMax = 253_402_300_799
 
 /** The names the SDKs know, and after them those that only we have. */
 export const AuditEventType = z.enum([
@@ -59,8 +61,8 @@ export const AuditLog = z
   .catchall(z.unknown())
 export type AuditLog = z.infer<typeof AuditLog>
 
-const ids = z.array(z.string().max(idTextMax)).max(auditFilterMax).optional()
-const bound = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional()
+const ids = z.array(z.string().max(idTextMax)).min(1).max(auditFilterMax).optional()
+const bound = z.coerce.number().int().min(0).max(secondMax).optional()
 
 export const listAuditLogs = operation({
   id: 'admin.organization.audit_logs.list',
@@ -80,10 +82,11 @@ export const listAuditLogs = operation({
           .max(eventTypeMax)
           .regex(/^[a-z_]+(\.[a-z_]+)+$/),
       )
+      .min(1)
       .max(auditFilterMax)
       .optional(),
     actor_ids: ids,
-    actor_emails: z.array(Email).max(auditFilterMax).optional(),
+    actor_emails: z.array(Email).min(1).max(auditFilterMax).optional(),
     project_ids: ids,
     resource_ids: ids,
     tenant_only: QueryFlag,

@@ -28,7 +28,7 @@ export const listUsers = operation({
   summary: 'List the members of the organisation, or those with certain e-mail addresses.',
   auth: 'admin_key',
   scope: 'organization.users.read',
-  query: pageQuery().extend({ emails: z.array(Email).max(emailsFilterMax).optional() }),
+  query: pageQuery().extend({ emails: z.array(Email).min(1).max(emailsFilterMax).optional() }),
   reply: pageOf(OrganizationUser),
 })
 

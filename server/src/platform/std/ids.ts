@@ -27,8 +27,8 @@ export function uuidv7(nowMs = Date.now(), random: (size: number) => Buffer = ra
   const bytes = Buffer.alloc(uuidBytes)
   bytes.writeUIntBE(nowMs, 0, 6)
   random(10).copy(bytes, 6)
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
   return bytes
 }
 
@@ -44,7 +44,7 @@ export function timeOfId(prefix: string, id: string): number | null {
   let ms = 0
   // 48 bits are the first nine characters and three bits of the tenth.
   for (let at = 0; at < 10; at += 1) {
-    const digit = alphabet.indexOf(body[at]!)
+    const digit = alphabet.indexOf(body.charAt(at))
     if (digit < 0) return null
     ms = at < 9 ? ms * 32 + digit : ms * 8 + (digit >> 2)
   }

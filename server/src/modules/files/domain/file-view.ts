@@ -1,6 +1,5 @@
-import type { File, Upload } from '@switchyard/contracts/files.ts'
+import type { File, FilePurpose, Upload } from '@switchyard/contracts/files.ts'
 import type { z } from 'zod'
-import type { FilePurpose } from '@switchyard/contracts/files.ts'
 import type { FileRow } from '../store/files.ts'
 import type { UploadRow } from '../store/uploads.ts'
 

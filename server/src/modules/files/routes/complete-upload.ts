@@ -10,7 +10,7 @@ import { uploadView } from '../domain/file-view.ts'
 import { openPieces } from '../steps/open-pieces.ts'
 import { insertFile } from '../store/files.ts'
 import type { FilesTables } from '../store/tables.ts'
-import { closeUpload, deleteParts, listParts, type PartRow } from '../store/uploads.ts'
+import { closeUpload, deleteParts, listParts, lockPending, type PartRow } from '../store/uploads.ts'
 import { getPending, notPending } from './create-upload-part.ts'
 
 export const completeUploadRoute = (use: { db: Db<FilesTables>; blobs: Blobs }) =>
@@ -25,6 +25,8 @@ export const completeUploadRoute = (use: { db: Db<FilesTables>; blobs: Blobs }) 
     }
     if (body.md5 !== undefined) await checkMd5(use.blobs, parts, bytes, body.md5)
     return await commit(async (tx) => {
+      // First, so that of two completions at once the second waits here and then finds the upload closed.
+      if (!(await lockPending(tx, scope.projectId, params.upload_id))) throw notPending('closed')
       const file = await insertFile(tx, {
         id: newId<FileId>('file-'),
         projectId: scope.projectId,

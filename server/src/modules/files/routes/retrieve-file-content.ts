@@ -30,10 +30,12 @@ export const retrieveFileContentRoute = (use: { db: Db<FilesTables>; blobs: Blob
     }
     if (range !== null) headers['content-range'] = `bytes ${start}-${end}/${file.bytes}`
     try {
-      const stream = await openPieces(use.blobs, await listPieces(use.db, file.id), start, end)
+      const pieces = await listPieces(use.db, file.id)
+      if (pieces.length === 0) throw noSuchFile()
+      const stream = await openPieces(use.blobs, pieces, start, end)
       return new BinaryReply({ status: range === null ? 200 : 206, headers, stream })
     } catch (error) {
-      // Deleted between the two reads: it is gone, and that is the answer.
+      // Deleted and swept between the reads: it is gone, and that is the answer.
       if (error instanceof BlobMissing) throw noSuchFile()
       throw error
     }

@@ -1,5 +1,7 @@
+import { filenameMax } from '@switchyard/contracts/files.ts'
 import type { MultipartBody } from '@switchyard/contracts/operation.ts'
 import { newBlobName, type Blobs } from '#platform/blobs/blobs.ts'
+import { Fault } from '#platform/errors/fault.ts'
 import type { IncomingFile, RequestFacts } from '#platform/http/route.ts'
 
 export interface ReceivedBlob {
@@ -17,6 +19,11 @@ export function receiveBlob(blobs: Blobs, body: MultipartBody | undefined) {
   const bytesMax = body?.file.bytesMax ?? 0
   return {
     async receive(file: IncomingFile, { request }: { request: RequestFacts }): Promise<ReceivedBlob> {
+      if (file.filename.length > filenameMax) {
+        throw new Fault('string_above_max_length', `A file name has at most ${filenameMax} characters.`, {
+          param: body?.file.name,
+        })
+      }
       const blob = newBlobName(blobPrefix)
       const { bytes, sha256 } = await blobs.put(blob, file.stream, { bytesMax, signal: request.signal })
       return { blob, bytes, sha256, filename: file.filename }

@@ -53,7 +53,7 @@ async function removeAll(blobs: Blobs, rows: readonly { blobs: string[] }[], sig
   }
 }
 
-/** Removes blobs that no row names: left by a process that died between the two. Returns how many. */
+/** Removes blobs that no row names, and halves of blobs: left by processes that died on the way. Returns how many. */
 export async function sweepOrphans(
   use: SweepUses,
   now: Date,
@@ -75,5 +75,5 @@ export async function sweepOrphans(
     if (names.length >= batch) await check()
   }
   if (names.length > 0) await check()
-  return removed
+  return removed + (await use.blobs.removeUnfinished(ageMs))
 }

@@ -64,10 +64,12 @@ export async function insertFile(tx: Tx, file: NewFile): Promise<FileRow> {
       filename: file.filename,
       purpose: file.purpose,
       bytes,
+      // One reading of the clock for both, so that their difference is the seconds asked for.
+      created_at: sql<Date>`statement_timestamp()`,
       expires_at:
         file.expiresSeconds === null
           ? null
-          : sql<Date>`date_trunc('second', clock_timestamp()) + ${file.expiresSeconds} * interval '1 second'`,
+          : sql<Date>`date_trunc('second', statement_timestamp()) + ${file.expiresSeconds} * interval '1 second'`,
     })
     .returning(columnNames)
     .executeTakeFirstOrThrow()

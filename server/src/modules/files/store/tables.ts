@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely'
 
 type Timestamp = ColumnType<Date, Date | string, Date | string>
-/** Set by the database. */
+/** Set by the database unless given. */
 type CreatedAt = ColumnType<Date, Date | undefined, Date>
 
 export interface FilesTables {

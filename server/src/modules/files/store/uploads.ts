@@ -62,7 +62,9 @@ export async function insertUpload(tx: Tx, upload: NewUpload): Promise<UploadRow
       mime_type: upload.mimeType,
       bytes: upload.bytes,
       file_expires_seconds: upload.fileExpiresSeconds,
-      expires_at: sql<Date>`date_trunc('second', clock_timestamp()) + ${upload.pendingSeconds} * interval '1 second'`,
+      // One reading of the clock for both, so that their difference is an hour.
+      created_at: sql<Date>`statement_timestamp()`,
+      expires_at: sql<Date>`date_trunc('second', statement_timestamp()) + ${upload.pendingSeconds} * interval '1 second'`,
     })
     .returning([...columns, statusNow.as('status')])
     .executeTakeFirstOrThrow()
@@ -79,16 +81,29 @@ export async function findUpload(db: Db<FilesTables>, projectId: ProjectId, id: 
 }
 
 /** Holds a pending upload as it is until the transaction ends: parts may join side by side, closing waits. */
-async function holdPending(tx: Tx, projectId: ProjectId, id: UploadId): Promise<{ bytes: number } | null> {
+async function sharePending(tx: Tx, projectId: ProjectId, id: UploadId): Promise<boolean> {
   const row = await own<FilesTables>(tx)
     .selectFrom('files.upload')
-    .select('bytes')
+    .select('id')
     .where('id', '=', id)
     .where('project_id', '=', projectId)
     .where(statusNow, '=', 'pending')
     .forShare()
     .executeTakeFirst()
-  return row ?? null
+  return row !== undefined
+}
+
+/** Keeps a pending upload to this transaction: neither parts nor another ending come in between. False when it has ended. */
+export async function lockPending(tx: Tx, projectId: ProjectId, id: UploadId): Promise<boolean> {
+  const row = await own<FilesTables>(tx)
+    .selectFrom('files.upload')
+    .select('id')
+    .where('id', '=', id)
+    .where('project_id', '=', projectId)
+    .where(statusNow, '=', 'pending')
+    .forUpdate()
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 export interface NewPart {
@@ -104,7 +119,7 @@ export async function insertPart(
   uploadId: UploadId,
   part: NewPart,
 ): Promise<PartRow | null> {
-  if ((await holdPending(tx, projectId, uploadId)) === null) return null
+  if (!(await sharePending(tx, projectId, uploadId))) return null
   return await own<FilesTables>(tx)
     .insertInto('files.part')
     .values({ upload_id: uploadId, ...part })

@@ -1,0 +1,45 @@
+import { SettingsRefused } from '#platform/config/load.ts'
+import { UsageError, type Command } from './command.ts'
+import { doctor } from './doctor.ts'
+import { migrateCommand } from './migrate.ts'
+import { orgsCreate } from './orgs-create.ts'
+import { serve } from './serve.ts'
+import { settingsCommand } from './settings.ts'
+
+const commands: Readonly<Record<string, Command>> = {
+  serve,
+  migrate: migrateCommand,
+  doctor,
+  settings: settingsCommand,
+  'orgs create': orgsCreate,
+}
+
+function help(): string {
+  const width = Math.max(...Object.values(commands).map(({ usage }) => usage.length))
+  const lines = Object.values(commands).map(({ usage, says }) => `  switchyard ${usage.padEnd(width)}  ${says}`)
+  return [
+    'Switchyard: the agent-platform API on your own machines.',
+    '',
+    ...lines,
+    '',
+    'For development: npm run dev',
+    '',
+  ].join('\n')
+}
+
+export async function runCommand(args: readonly string[]): Promise<number> {
+  const [first = 'help', second = ''] = args
+  const name = `${first} ${second}` in commands ? `${first} ${second}` : first
+  const command = commands[name]
+  if (command === undefined) {
+    process.stdout.write(help())
+    return first === 'help' || first === '--help' ? 0 : 2
+  }
+  try {
+    return await command.run(args.slice(name.split(' ').length))
+  } catch (error) {
+    if (!(error instanceof SettingsRefused) && !(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return 2
+  }
+}
