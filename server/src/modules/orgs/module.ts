@@ -1,0 +1,73 @@
+import type { OrgId, ProjectId, UserId } from '@switchyard/contracts/ids.ts'
+import { operations } from '@switchyard/contracts/operations.ts'
+import type { Database } from '#platform/db/db.ts'
+import type { Authenticate } from '#platform/http/principal.ts'
+import type { Route } from '#platform/http/route.ts'
+import type { Part } from '#platform/lifecycle/module.ts'
+import { assert } from '#platform/std/assert.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import { cellTagPattern } from './domain/key-text.ts'
+import { knownScopes } from './domain/scopes.ts'
+import { orgsRoutes } from './routes/routes.ts'
+import { acceptInvite, type Acceptance } from './steps/accept-invite.ts'
+import { createAuthenticate } from './steps/authenticate.ts'
+import { createLastUsed } from './steps/last-used.ts'
+import { createOperatorActions, type OperatorActions } from './steps/operator-actions.ts'
+import { findNetworkPolicy } from './store/network-policies.ts'
+import { findProjectAnywhere } from './store/projects.ts'
+import type { OrgsTables } from './store/tables.ts'
+
+export interface OrgsUses {
+  readonly db: Database
+  readonly log: Log
+  /** Stands in every key and project id, so that an edge can route without a lookup. */
+  readonly cellTag: string
+}
+
+export interface Project {
+  readonly id: ProjectId
+  readonly orgId: OrgId
+  readonly name: string
+  readonly archived: boolean
+}
+
+export interface ContainerNetwork {
+  readonly type: 'allowlist' | 'disabled'
+  readonly allowedDomains: readonly string[]
+}
+
+export interface Orgs extends OperatorActions {
+  readonly routes: Route[]
+  /** Run wherever requests are authenticated. */
+  readonly parts: Part[]
+  readonly authenticate: Authenticate
+  /** As it is at this moment: a domain taken off the list counts from the next question on. */
+  networkPolicy(orgId: OrgId): Promise<ContainerNetwork>
+  /** Whichever organisation it belongs to; null when there is none. */
+  findProject(id: ProjectId): Promise<Project | null>
+  /** Called when a person has signed in and proven their address. */
+  acceptInvite(acceptance: Acceptance): Promise<{ orgId: OrgId; userId: UserId }>
+}
+
+export function createOrgs({ db: database, log, cellTag }: OrgsUses): Orgs {
+  assert(cellTagPattern.test(cellTag), 'a cell tag is one to eight lower-case letters and digits')
+  const use = { db: database.as<OrgsTables>(), log, cellTag, scopes: knownScopes(operations) }
+  const lastUsed = createLastUsed(use)
+  return {
+    ...createOperatorActions(use),
+    routes: orgsRoutes(use),
+    parts: [lastUsed.part],
+    authenticate: createAuthenticate({ ...use, noteUse: lastUsed.note }),
+    async networkPolicy(orgId) {
+      const policy = await findNetworkPolicy(use.db, orgId)
+      // An organisation that is not there may reach nothing.
+      if (policy === null) return { type: 'disabled', allowedDomains: [] }
+      return { type: policy.type, allowedDomains: policy.allowed_domains }
+    },
+    async findProject(id) {
+      const row = await findProjectAnywhere(use.db, id)
+      return row && { id: row.id, orgId: row.org_id, name: row.name, archived: row.archived_at !== null }
+    },
+    acceptInvite: (acceptance) => acceptInvite(use, acceptance),
+  }
+}

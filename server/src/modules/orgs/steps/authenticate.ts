@@ -1,0 +1,44 @@
+import type { KeyId } from '@switchyard/contracts/ids.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Authenticate, Principal, Scope } from '#platform/http/principal.ts'
+import { assert } from '#platform/std/assert.ts'
+import { hashKeyText, isKeyText } from '../domain/key-text.ts'
+import type { KnownScopes } from '../domain/scopes.ts'
+import { findKeyInForce, type KeyInForce } from '../store/authentication.ts'
+import type { OrgsTables } from '../store/tables.ts'
+
+export interface AuthenticateUse {
+  readonly db: Db<OrgsTables>
+  readonly scopes: KnownScopes
+  readonly noteUse: (id: KeyId) => void
+}
+
+function scopeOf(key: KeyInForce): Scope {
+  const holder = { keyId: key.id, orgId: key.org_id }
+  switch (key.kind) {
+    case 'admin':
+      return { kind: 'admin_key', ...holder }
+    case 'ads':
+      assert(key.ad_account_id !== null, 'an ads key has an ad account')
+      return { kind: 'ads_key', ...holder, adAccountId: key.ad_account_id }
+    case 'project':
+    case 'service_account':
+      assert(key.project_id !== null, 'a project key has a project')
+      return { kind: 'project_key', ...holder, projectId: key.project_id }
+  }
+}
+
+/**
+ * Asked by every request. Nothing is remembered between requests, so a revocation holds from its commit on. Unknown and
+ * revoked keys take the same way: one lookup that finds nothing in force.
+ */
+export function createAuthenticate(use: AuthenticateUse): Authenticate {
+  return async (token): Promise<Principal | null> => {
+    if (!isKeyText(token)) return null
+    const key = await findKeyInForce(use.db, hashKeyText(token))
+    if (key === null) return null
+    use.noteUse(key.id)
+    const scope = scopeOf(key)
+    return { scope, granted: use.scopes.granted(scope.kind, key.scopes) }
+  }
+}

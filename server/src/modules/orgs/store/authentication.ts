@@ -1,0 +1,45 @@
+import type { AdAccountId, KeyId, OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
+import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
+import type { KeyKind } from '../domain/key-text.ts'
+import type { OrgsTables } from './tables.ts'
+
+export interface KeyInForce {
+  id: KeyId
+  org_id: OrgId
+  project_id: ProjectId | null
+  ad_account_id: AdAccountId | null
+  kind: KeyKind
+  scopes: string[] | null
+}
+
+/** Every request asks this once. A key that is unknown and one that is out of force give the same nothing. */
+const inForce = statement<[Buffer], KeyInForce>(
+  'orgs.key-in-force',
+  `select id, org_id, project_id, ad_account_id, kind, scopes from orgs.key_standing where hash = $1 and in_force`,
+)
+
+export async function findKeyInForce(db: Db<OrgsTables>, hash: Buffer): Promise<KeyInForce | null> {
+  const [row] = await db.run(inForce, [hash])
+  return row ?? null
+}
+
+/**
+ * Rows locked by someone else are left for the next round: a lost note costs seconds of accuracy, and two nodes that
+ * write overlapping batches cannot wait for each other.
+ */
+const used = statement<[KeyId[], number[]], never>(
+  'orgs.keys-used',
+  `with noted as (select * from unnest($1::text[], $2::float8[]) as noted (id, ago_ms)),
+     free as (
+       select k.id from orgs.api_key k join noted on noted.id = k.id order by k.id for no key update of k skip locked
+     )
+   update orgs.api_key k
+     set last_used_at = greatest(k.last_used_at, clock_timestamp() - noted.ago_ms * interval '1 millisecond')
+     from noted join free on free.id = noted.id
+     where k.id = noted.id`,
+)
+
+export async function writeLastUsed(db: Db<OrgsTables>, ids: KeyId[], agoMs: number[]): Promise<void> {
+  await db.run(used, [ids, agoMs])
+}
