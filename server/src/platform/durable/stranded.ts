@@ -40,6 +40,8 @@ export async function moveStranded(options: StrandedOptions): Promise<number> {
 }
 
 async function findStranded({ admin, services }: StrandedOptions, gone: readonly Deployment[]): Promise<string[]> {
+  // SQL has no empty list, and without a handler nothing can be stranded.
+  if (services.length === 0) return []
   const names = quoted(services.map(({ name }) => name))
   const places = quoted(gone.map(({ id }) => id))
   const there =
