@@ -1,3 +1,5 @@
+import { sleep } from '../std/clock.ts'
+
 export interface HoldLeaseOptions {
   /** Prolongs the lease. False means that it now belongs to somebody else; a throw means "not known, ask again". */
   readonly renew: () => Promise<boolean>
@@ -55,7 +57,10 @@ export function holdLease(options: HoldLeaseOptions): HeldLease {
       over = true
       clearInterval(timer)
       clearTimeout(deadline)
-      await renewing
+      // So that a renewal cannot overtake the release that follows. It may hang; the lease then passes by itself.
+      const bound = new AbortController()
+      if (renewing !== null) await Promise.race([renewing, sleep(forMs, bound.signal)])
+      bound.abort()
     },
   }
 }

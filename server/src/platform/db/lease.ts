@@ -26,7 +26,7 @@ const take = statement<[string, string, number], { attempt: number }>(
 const renew = statement<[string, string, number, number], { attempt: number }>(
   'platform.lease-renew',
   `update platform.lease set until = clock_timestamp() + $4 * interval '1 millisecond'
-   where name = $1 and holder = $2 and attempt = $3
+   where name = $1 and holder = $2 and attempt = $3 and until > '-infinity'
    returning attempt`,
 )
 

@@ -1,34 +1,44 @@
-/** What the durable layer did in this process since it started. */
-export interface DurableCounts {
+import type { Counter, Metrics } from '../telemetry/metrics.ts'
+
+const none = {
   /** Sent by the process that committed it, right after the commit. */
-  sentAtCommit: number
+  sentAtCommit: 0,
   /** Left in the outbox because the send right after the commit failed or found no room. */
-  leftToRelay: number
+  leftToRelay: 0,
   /** Re-sent by the relay: the committing process had died, or the engine was away. */
-  relayed: number
-  relayFailed: number
+  relayed: 0,
+  relayFailed: 0,
   /** Re-submitted by the sweep: lost by the engine, or killed after its last retry. */
-  swept: number
-  stepsDone: number
+  swept: 0,
+  stepsDone: 0,
   /** Ended quietly: superseded by another attempt, or nothing left to do. */
-  stepsOver: number
-  stepsFailed: number
-  registered: number
+  stepsOver: 0,
+  stepsFailed: 0,
+  registered: 0,
   /** Invocations taken from an address that is gone. */
-  moved: number
+  moved: 0,
 }
 
-export function newCounts(): DurableCounts {
-  return {
-    sentAtCommit: 0,
-    leftToRelay: 0,
-    relayed: 0,
-    relayFailed: 0,
-    swept: 0,
-    stepsDone: 0,
-    stepsOver: 0,
-    stepsFailed: 0,
-    registered: 0,
-    moved: 0,
+export type CountName = keyof typeof none
+
+/** What the durable layer did in this process since it started. */
+export type Counts = Readonly<Record<CountName, number>>
+
+export class DurableCounts {
+  readonly #counts: Record<CountName, number> = { ...none }
+  readonly #metric: Counter<'what'> | undefined
+
+  constructor(metrics?: Metrics) {
+    this.#metric = metrics?.counter('durable_events_total', 'Submissions, steps and repairs of durable work.', ['what'])
+  }
+
+  add(name: CountName, by = 1): void {
+    if (by === 0) return
+    this.#counts[name] += by
+    this.#metric?.inc({ what: name }, by)
+  }
+
+  read(): Counts {
+    return { ...this.#counts }
   }
 }

@@ -4,11 +4,12 @@ import type { Tx } from '../db/tx.ts'
 import type { Part } from '../lifecycle/module.ts'
 import { assert } from '../std/assert.ts'
 import type { Log } from '../telemetry/log.ts'
-import { newCounts } from './counts.ts'
-import type { DurableCounts } from './counts.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { DurableCounts } from './counts.ts'
+import type { Counts } from './counts.ts'
 import type { Handler } from './handler.ts'
 import { openIngress } from './ingress.ts'
-import { insertOutbox } from './outbox.ts'
+import { countOutbox, insertOutbox } from './outbox.ts'
 import type { NewSubmission } from './outbox.ts'
 import { OwnSender } from './own-sender.ts'
 import { checkPrefix } from './service-name.ts'
@@ -21,6 +22,7 @@ export interface DurableOptions {
   readonly ingressUrl: string
   /** In front of every service name, so that several stacks can share one engine. */
   readonly prefix: string
+  readonly metrics?: Metrics
   /** Requests to the engine at once, after a commit and in the relay each. */
   readonly sendsMax?: number
   readonly sendTimeoutMs?: number
@@ -39,7 +41,7 @@ export interface Durable {
     when?: { readonly at?: Date },
   ): Promise<void>
   /** What was sent, re-sent and run by this process so far. */
-  readonly counts: Readonly<DurableCounts>
+  counts(): Counts
   /** For every role: sends what this process commits. Starts before and ends after everything that submits. */
   readonly sender: Part
   /** For the worker role: serves handlers, keeps them registered, relays and sweeps. In starting order. */
@@ -55,7 +57,7 @@ const keyLengthMax = 200
 export function createDurable(options: DurableOptions): Durable {
   const { db, log, prefix, sendsMax = defaultSendsMax } = options
   checkPrefix(prefix)
-  const counts = newCounts()
+  const counts = new DurableCounts(options.metrics)
   const ingress = openIngress({
     url: options.ingressUrl,
     prefix,
@@ -63,13 +65,16 @@ export function createDurable(options: DurableOptions): Durable {
     timeoutMs: options.sendTimeoutMs ?? defaultSendTimeoutMs,
   })
   const sender = new OwnSender({ db, ingress, log, counts, sendsMax, waitingMax })
+  options.metrics?.gauge('durable_outbox_waiting_count', 'Rows in the outbox, at most 10,000.', [], () =>
+    countOutbox(db),
+  )
   const submitRows = async (tx: Tx, handler: string, rows: readonly NewSubmission[]): Promise<void> => {
     for (const { key } of rows) assert(key.length > 0 && key.length <= keyLengthMax, `key of ${handler}: ${key}`)
     const inserted = await insertOutbox(tx, handler, rows)
     tx.afterCommit(() => sender.push(inserted))
   }
   return {
-    counts,
+    counts: () => counts.read(),
     submit: (tx, handler, key, input, { at } = {}) =>
       submitRows(tx, handler.name, [{ key, input, ...(at !== undefined && { at }) }]),
     sender: {

@@ -31,6 +31,9 @@ export class NotAccepted extends Error {
   override name = 'NotAccepted'
 }
 
+/** The engine keeps the idempotency key to itself; the step is told here, for its log line. */
+export const keyHeader = 'x-switchyard-key'
+
 /** Below this the engine's timer costs more than it is worth. */
 const delayMsMin = 5
 
@@ -48,7 +51,7 @@ export function openIngress({ url, prefix, connectionsMax, timeoutMs }: IngressO
       const reply = await pool.request({
         method: 'POST',
         path: `/${serviceName(prefix, handler)}/run/send${delay}`,
-        headers: { 'content-type': 'application/json', 'idempotency-key': `${handler}:${key}` },
+        headers: { 'content-type': 'application/json', 'idempotency-key': `${handler}:${key}`, [keyHeader]: key },
         body: JSON.stringify(input),
         signal: AbortSignal.timeout(timeoutMs),
       })

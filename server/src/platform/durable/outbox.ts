@@ -46,6 +46,11 @@ const remove = statement<[ids: string[]], never>(
   `delete from platform.outbox where id = any($1::uuid[])`,
 )
 
+const count = statement<[], { rows: number }>(
+  'platform.outbox-count',
+  `select count(*) as rows from (select 1 from platform.outbox limit 10000) as waiting`,
+)
+
 /** Writes the rows in the transaction that decides on the work, so that neither exists without the other. */
 export async function insertOutbox(tx: Tx, handler: string, rows: readonly NewSubmission[]): Promise<Submission[]> {
   const keys = rows.map(({ key }) => key)
@@ -76,6 +81,12 @@ export async function postponeOutbox(
 
 export async function removeFromOutbox(db: Db<PlatformTables>, ids: string[]): Promise<void> {
   await db.run(remove, [ids])
+}
+
+/** How many rows wait; counting stops at 10,000. */
+export async function countOutbox(db: Db<PlatformTables>): Promise<number> {
+  const [row] = await db.run(count, [])
+  return row?.rows ?? 0
 }
 
 function asSubmission({ id, handler, key, input, delay_ms }: OutboxRow): Submission {

@@ -40,7 +40,7 @@ export class OwnSender {
   push(submissions: readonly Submission[]): void {
     const room = Math.max(0, this.#options.waitingMax - this.#waiting.length)
     this.#waiting.push(...submissions.slice(0, room))
-    this.#options.counts.leftToRelay += Math.max(0, submissions.length - room)
+    this.#options.counts.add('leftToRelay', Math.max(0, submissions.length - room))
     while (this.#sending < this.#options.sendsMax && this.#waiting.length > 0) void this.#sendWaiting()
   }
 
@@ -65,14 +65,14 @@ export class OwnSender {
     try {
       await ingress.send(submission)
       this.accepted = true
-      counts.sentAtCommit += 1
+      counts.add('sentAtCommit')
       this.#sent.push(submission.id)
       if (!this.#removing) void this.#removeSent()
     } catch (err) {
       // One line when the engine goes away, not one per submission.
       if (this.accepted !== false) log.warn({ err, handler: submission.handler }, 'the engine took no submission')
       this.accepted = false
-      counts.leftToRelay += 1
+      counts.add('leftToRelay')
     }
   }
 

@@ -93,14 +93,14 @@ export class Registration {
     const deployments = await admin.listDeployments()
     if (await this.#isRegistered(uri, deployments)) {
       // Only now can work be taken from an address that is gone: there is somewhere to move it.
-      if (!this.#settled) counts.moved += await moveStranded({ admin, log, prefix, services, uri, deployments })
+      if (!this.#settled) counts.add('moved', await moveStranded({ admin, log, prefix, services, uri, deployments }))
       this.#settled = true
       this.#everSettled = true
       return
     }
     this.#settled = false
     await admin.register(uri)
-    counts.registered += 1
+    counts.add('registered')
     log.info({ uri, services: services.length }, 'registered with the engine')
   }
 

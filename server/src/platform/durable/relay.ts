@@ -83,8 +83,8 @@ async function relayOnce(options: RelayOptions, ending: AbortSignal): Promise<{ 
     // On the way out, rows go back at once: another relay need not wait for the lease.
     later.push({ id: row.id, waitMs: ending.aborted ? 0 : backoff(rowRetry, row.tries, Math.random) })
   })
-  counts.relayed += sent.length
-  counts.relayFailed += later.length
+  counts.add('relayed', sent.length)
+  counts.add('relayFailed', later.length)
   if (sent.length > 0) await removeFromOutbox(db, sent)
   if (later.length > 0) await postponeOutbox(db, later)
   if (later.length > 0) log.warn({ err: lastError, sent: sent.length, later: later.length }, 'relay: engine refused')

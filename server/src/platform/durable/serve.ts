@@ -1,5 +1,6 @@
 import { createServer } from 'node:http2'
 import type { Http2Server, ServerHttp2Session } from 'node:http2'
+import { Server as NetServer } from 'node:net'
 import { createEndpointHandler } from '@restatedev/restate-sdk'
 import type { EndpointOptions } from '@restatedev/restate-sdk'
 import { assert } from '../std/assert.ts'
@@ -32,6 +33,7 @@ export class StepServer {
   readonly #options: StepServerOptions
   readonly #server: Http2Server
   readonly #sessions = new Set<ServerHttp2Session>()
+  #draining = false
 
   constructor(options: StepServerOptions) {
     assert(options.identityKeys.length > 0, 'the step server needs the public key of the engine')
@@ -52,6 +54,7 @@ export class StepServer {
     )
     this.#server.on('session', (session) => {
       this.#sessions.add(session)
+      if (this.#draining) session.settings({ maxConcurrentStreams: 0 })
       session.once('close', () => this.#sessions.delete(session))
     })
     this.#server.on('sessionError', (err) => options.log.debug({ err }, 'engine connection failed'))
@@ -73,8 +76,11 @@ export class StepServer {
 
   /** Takes no further steps; those in hand may end within the bound. The engine goes to another worker meanwhile. */
   async drain(boundMs: number): Promise<void> {
-    this.#server.close()
-    for (const session of this.#sessions) session.close()
+    this.#draining = true
+    this.#stopListening()
+    // Not GOAWAY: the engine drops a connection that said it, and with it every step still running there. A connection
+    // without room is left alone until its steps have ended.
+    for (const session of this.#sessions) session.settings({ maxConcurrentStreams: 0 })
     const bound = new AbortController()
     await Promise.race([this.#options.runner.idle(), sleep(boundMs, bound.signal)])
     bound.abort()
@@ -82,8 +88,13 @@ export class StepServer {
 
   /** Cuts what is left. The engine tries those steps again elsewhere. */
   async stop(): Promise<void> {
-    this.#server.close()
+    this.#stopListening()
     for (const session of this.#sessions) session.destroy()
+  }
+
+  // The HTTP/2 server's own `close` would say GOAWAY.
+  #stopListening(): void {
+    if (this.#server.listening) NetServer.prototype.close.call(this.#server)
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { handlers as define, service } from '@restatedev/restate-sdk'
 import type { Context, EndpointOptions } from '@restatedev/restate-sdk'
 import type { BoundHandler } from './handler.ts'
+import { keyHeader } from './ingress.ts'
 import { serviceName } from './service-name.ts'
 import type { StepRunner } from './step-runner.ts'
 
@@ -48,7 +49,7 @@ export function engineService(prefix: string, handler: BoundHandler, runner: Ste
     await runner.run({
       handler,
       input,
-      key: request.idempotencyKey ?? '',
+      key: request.headers.get(keyHeader) ?? '',
       invocationId: request.id,
       signal: request.attemptCompletedSignal,
     })

@@ -98,16 +98,17 @@ export class StepRunner {
     const said = () => ({ handler: handler.name, key, invocationId, ms: Math.round(performance.now() - begunMs) })
     try {
       await runInTime(step)
-      counts.stepsDone += 1
+      counts.add('stepsDone')
       log.info(said(), 'step done')
     } catch (err) {
       if (err instanceof StepOver) {
-        counts.stepsOver += 1
+        counts.add('stepsOver')
         log.info({ ...said(), why: err.name }, 'step over')
         return
       }
-      counts.stepsFailed += 1
-      log.warn({ ...said(), err }, 'step failed and will be tried again')
+      counts.add('stepsFailed')
+      if (step.signal.aborted) log.warn(said(), 'step was cut off by the engine or by a lost connection')
+      else log.warn({ ...said(), err }, 'step failed and will be tried again')
       throw new StepFailed(err instanceof Error ? err.name : 'unknown error')
     }
   }

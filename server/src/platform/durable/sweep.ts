@@ -55,7 +55,7 @@ async function sweepHandler({ db, log, counts, submitRows }: SweepOptions, handl
     if (found.length > 0) await submitRows(tx, handler.name, found)
     return found.length
   })
-  counts.swept += rows
+  counts.add('swept', rows)
   if (rows > 0) log.warn({ handler: handler.name, rows }, 'sweep re-submitted work that had stopped moving')
   return rows
 }

@@ -73,7 +73,7 @@ export function createWorkerParts(base: WorkerBase, options: WorkerOptions): Par
     uri: () => uri ?? '',
     everyMs: options.registrationEveryMs ?? defaults.registrationEveryMs,
   })
-  return [
+  const serving: Part[] = [
     {
       name: 'durable steps',
       start: async () => {
@@ -88,6 +88,10 @@ export function createWorkerParts(base: WorkerBase, options: WorkerOptions): Par
       },
     },
     registration.part(),
+  ]
+  return [
+    // Without handlers there is nothing to serve or to register.
+    ...(handlers.length > 0 ? serving : []),
     relay({ db, ingress, log, counts, everyMs: options.relayEveryMs ?? defaults.relayEveryMs, sendsMax }),
     sweep({
       db,
