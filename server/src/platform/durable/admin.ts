@@ -30,6 +30,7 @@ export class AdminRefused extends Error {
 }
 
 const connectionsMax = 4
+const reachTimeoutMs = 3_000
 
 /** The part of the engine's admin interface that we use. Names given to it hold no quotes (see service-name.ts). */
 export class Admin {
@@ -54,10 +55,11 @@ export class Admin {
   /** Whether the engine reaches workers at this address. Its view counts, not ours. */
   async reaches(uri: string): Promise<boolean> {
     try {
-      await this.#ask('POST', '/deployments', { uri, force: true, dry_run: true })
+      await this.#ask('POST', '/deployments', { uri, force: true, dry_run: true }, reachTimeoutMs)
       return true
     } catch (error) {
-      if (error instanceof AdminRefused) return false
+      // A frozen worker takes connections and answers nothing.
+      if (error instanceof AdminRefused || (error instanceof Error && error.name === 'TimeoutError')) return false
       throw error
     }
   }
@@ -105,13 +107,18 @@ export class Admin {
     await this.#pool.destroy()
   }
 
-  async #ask(method: Dispatcher.HttpMethod, path: string, body?: object): Promise<unknown> {
+  async #ask(
+    method: Dispatcher.HttpMethod,
+    path: string,
+    body?: object,
+    timeoutMs = this.#timeoutMs,
+  ): Promise<unknown> {
     const reply = await this.#pool.request({
       method,
       path,
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(this.#timeoutMs),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const text = await reply.body.text()
     if (reply.statusCode < 200 || reply.statusCode > 299) {

@@ -32,6 +32,7 @@ export class Registration {
   /** The engine has been seen to know exactly our services, at our address, in our shape. */
   #settled = false
   #everSettled = false
+  #moved = false
   #problem: string | null = null
 
   constructor(options: RegistrationOptions) {
@@ -69,9 +70,10 @@ export class Registration {
     while (!this.#ending.signal.aborted) {
       try {
         await this.#check()
+        if (this.#settled) settled()
+        await this.#moveStranded()
         failures = 0
         this.#problem = null
-        if (this.#settled) settled()
       } catch (err) {
         failures += 1
         this.#settled = false
@@ -88,20 +90,32 @@ export class Registration {
   }
 
   async #check(): Promise<void> {
-    const { admin, log, counts, prefix, services } = this.#options
-    const uri = new URL(this.#options.uri()).href
-    const deployments = await admin.listDeployments()
-    if (await this.#isRegistered(uri, deployments)) {
-      // Only now can work be taken from an address that is gone: there is somewhere to move it.
-      if (!this.#settled) counts.add('moved', await moveStranded({ admin, log, prefix, services, uri, deployments }))
+    const { admin, log, counts, services } = this.#options
+    const uri = this.#uri()
+    if (await this.#isRegistered(uri, await admin.listDeployments())) {
       this.#settled = true
       this.#everSettled = true
       return
     }
     this.#settled = false
+    this.#moved = false
     await admin.register(uri)
     counts.add('registered')
     log.info({ uri, services: services.length }, 'registered with the engine')
+  }
+
+  /** Once after every registration: only then is there somewhere to move work that waits for an address that is gone. */
+  async #moveStranded(): Promise<void> {
+    if (!this.#settled || this.#moved) return
+    const { admin, log, counts, prefix, services } = this.#options
+    const deployments = await admin.listDeployments()
+    counts.add('moved', await moveStranded({ admin, log, prefix, services, uri: this.#uri(), deployments }))
+    this.#moved = true
+  }
+
+  /** As the engine writes it. */
+  #uri(): string {
+    return new URL(this.#options.uri()).href
   }
 
   async #isRegistered(uri: string, deployments: readonly Deployment[]): Promise<boolean> {

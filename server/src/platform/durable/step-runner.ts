@@ -65,6 +65,7 @@ export class StepRunner {
   }
 
   async #takePlace(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw new StepFailed('given up before it began')
     if (this.#running < this.#options.stepsMax) {
       this.#running += 1
       return

@@ -4,6 +4,7 @@ import type { Database } from '../../db/db.ts'
 import type { Part } from '../../lifecycle/module.ts'
 import { sleep } from '../../std/clock.ts'
 import { createLog } from '../../telemetry/log.ts'
+import type { LogLevel } from '../../telemetry/log.ts'
 import { createDurable } from '../durable.ts'
 import type { Durable } from '../durable.ts'
 import { bind } from '../handler.ts'
@@ -23,6 +24,7 @@ export interface ChainProcessOptions extends ChainOptions {
   readonly sweepLeaseMs?: number
   readonly drainMs?: number
   readonly stepsMax?: number
+  readonly logLevel?: LogLevel
   /** A submitter adds these pieces, p-<from> up to p-<to>, one after the other in a few lanes, then stays. */
   readonly pieces?: { readonly from: number; readonly to: number; readonly everyMs: number }
 }
@@ -34,7 +36,7 @@ const submitLanes = 4
 const retryMs = 200
 
 async function main(options: ChainProcessOptions): Promise<void> {
-  const log = createLog({ level: 'warn', pretty: false, name: options.worker, destination: process.stderr })
+  const log = createLog({ level: options.logLevel ?? 'warn', pretty: false, name: options.worker, destination: process.stderr })
   const database = openDatabase({
     url: options.databaseUrl,
     connectionsMax,

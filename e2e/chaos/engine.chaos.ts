@@ -1,0 +1,216 @@
+/**
+ * Nothing lost, engine: pieces of work of three chained steps, each writing one fenced row, while worker, Restate, api
+ * and PostgreSQL are killed with -9 in turn; then with Restate's disk deleted; then with a worker frozen for longer than
+ * every lease; then with the handler's code changed under 200 running steps. Every piece ends, every step's row is there
+ * once, and what relay and sweep re-sent is printed.
+ *
+ *   node e2e/chaos/engine.chaos.ts --pieces 2000 --rounds 10
+ */
+import { parseArgs } from 'node:util'
+import { sql } from 'kysely'
+import type { CountName } from '#platform/durable/counts.ts'
+import { chainState, stepsPerPiece } from '#platform/durable/testing/chain.ts'
+import { sleep } from '#platform/std/clock.ts'
+import { recordCounts } from '../../tools/testing/record-counts.ts'
+import { ChainFleet } from './chain-fleet.ts'
+import type { Told } from './chain-fleet.ts'
+import { seededRandom } from './seeded-random.ts'
+
+const victims = ['worker', 'restate', 'api', 'postgres'] as const
+/** Between one kill and the next, and how long a victim stays away. */
+const gapMs = { least: 500, most: 1_500 }
+const awayMs = { least: 100, most: 1_500 }
+/** Above the sweep's lease (6 s), the engine's patience with a silent worker (9 s) and the stall bound (15 s). */
+const frozenMs = 20_000
+const runningMax = 200
+const phaseBoundMs = 600_000
+const pollMs = 200
+const shownCounts: CountName[] = [
+  'sentAtCommit',
+  'relayed',
+  'swept',
+  'stepsDone',
+  'stepsOver',
+  'stepsFailed',
+  'registered',
+]
+
+interface Phase {
+  readonly name: string
+  readonly pieces: number
+  /** Runs while the pieces are submitted and worked on. */
+  readonly harm: (fleet: ChainFleet) => Promise<void>
+  readonly everyMs: number
+}
+
+type Line = Record<string, string | number>
+
+const between = (random: () => number, { least, most }: { least: number; most: number }) =>
+  least + random() * (most - least)
+
+async function killInTurn(fleet: ChainFleet, rounds: number, random: () => number): Promise<void> {
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const victim of victims) {
+      await sleep(between(random, gapMs))
+      await killOne(fleet, victim, random)
+    }
+    const { ended, rows } = await chainState(fleet.db)
+    console.log(`  round ${round} of ${rounds}: ${ended} pieces ended, ${rows} rows`)
+  }
+}
+
+async function killOne(fleet: ChainFleet, victim: (typeof victims)[number], random: () => number): Promise<void> {
+  if (victim === 'restate' || victim === 'postgres') {
+    await fleet[victim].kill9()
+    await sleep(between(random, awayMs))
+    await fleet[victim].restart()
+    return
+  }
+  const name = victim === 'api' ? 'api' : random() < 0.5 ? 'worker-1' : 'worker-2'
+  await fleet.kill9(name)
+  await sleep(between(random, awayMs))
+  await fleet.start(name)
+}
+
+async function deleteDisk(fleet: ChainFleet, pieces: number): Promise<void> {
+  await reach(fleet, (done) => done >= pieces)
+  await fleet.restate.wipe()
+  await fleet.restate.restart()
+}
+
+async function freezeWorker(fleet: ChainFleet, pieces: number): Promise<void> {
+  await reach(fleet, (done) => done >= pieces)
+  fleet.child('worker-1').freeze()
+  await sleep(frozenMs)
+  fleet.child('worker-1').thaw()
+}
+
+async function changeCode(fleet: ChainFleet, running: number): Promise<void> {
+  await until('the steps are running', async () => (await countRunning(fleet)) >= running)
+  await Promise.all([fleet.end('worker-1'), fleet.end('worker-2')])
+  await fleet.startWorkers({ code: 'v2', stepTimeoutMs: 45_000 })
+}
+
+/** Waits until so many steps of the phase have been written. */
+async function reach(fleet: ChainFleet, enough: (rows: number) => boolean): Promise<void> {
+  const { rows: before } = await chainState(fleet.db)
+  await until('work is under way', async () => enough((await chainState(fleet.db)).rows - before))
+}
+
+async function runPhase(fleet: ChainFleet, phase: Phase, firstPiece: number): Promise<Line> {
+  console.log(`${phase.name}: ${phase.pieces} pieces`)
+  const begunMs = performance.now()
+  const before = Object.fromEntries(shownCounts.map((name) => [name, fleet.count(name)]))
+  const range = { from: firstPiece, to: firstPiece + phase.pieces - 1, everyMs: phase.everyMs }
+  await fleet.start('api', { pieces: range })
+  await phase.harm(fleet)
+  await until('everything is submitted', async () => fleet.child('api').submitted)
+  await fleet.end('api')
+  const expected = range.to
+  const ended = await until('every piece ended', async () => (await chainState(fleet.db)).ended >= expected, false)
+  if (!ended) await explainStall(fleet)
+  const state = await auditPhase(fleet, range)
+  const counts = Object.fromEntries(shownCounts.map((name) => [name, fleet.count(name) - (before[name] ?? 0)]))
+  const seconds = Math.round((performance.now() - begunMs) / 1_000)
+  const good =
+    state.ended === phase.pieces && state.rows === stepsPerPiece * phase.pieces && state.doubled === 0 ? 'ok' : 'FAILED'
+  return { phase: phase.name, pieces: phase.pieces, ...state, ...counts, seconds, result: good }
+}
+
+async function auditPhase(fleet: ChainFleet, { from, to }: { from: number; to: number }) {
+  const { rows } = await sql<{ ended: number; rows: number; doubled: number }>`
+    with piece as (select id, ended_at from chain.piece where substr(id, 3)::integer between ${from} and ${to}),
+         step as (select r.piece, r.step, count(*) as times from chain.row r join piece p on p.id = r.piece group by 1, 2)
+    select (select count(*) from piece where ended_at is not null) as ended,
+           (select coalesce(sum(times), 0) from step) as rows,
+           (select count(*) from step where times > 1) as doubled`.execute(fleet.db.kysely)
+  const [row] = rows
+  if (row === undefined) throw new Error('the audit found nothing')
+  return row
+}
+
+async function countRunning(fleet: ChainFleet): Promise<number> {
+  const { rows } = await sql<{ running: number }>`
+    select count(*) as running from chain.piece where ended_at is null and attempt > 0 and done = 0`.execute(
+    fleet.db.kysely,
+  )
+  return rows[0]?.running ?? 0
+}
+
+/** Where the engine has what did not end; for whoever has to find out why. */
+async function explainStall(fleet: ChainFleet): Promise<void> {
+  const reply = await fetch(`${fleet.restate.adminUrl}/query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    body: JSON.stringify({ query: 'select status, count(*) as invocations from sys_invocation group by status' }),
+  })
+  console.log('  not ended in time; the engine has', await reply.text())
+}
+
+async function until(what: string, condition: () => Promise<boolean>, must = true): Promise<boolean> {
+  const deadline = performance.now() + phaseBoundMs
+  while (performance.now() < deadline) {
+    try {
+      if (await condition()) return true
+    } catch {
+      // PostgreSQL may be on its way back from the last kill.
+    }
+    await sleep(pollMs)
+  }
+  if (must) throw new Error(`not in time: ${what}`)
+  return false
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      pieces: { type: 'string', default: '2000' },
+      rounds: { type: 'string', default: '10' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    },
+  })
+  const pieces = Number(values.pieces)
+  const rounds = Number(values.rounds)
+  const running = Math.min(runningMax, pieces)
+  const random = seededRandom(Number(values.seed))
+  console.log(`seed ${values.seed}, ${pieces} pieces a phase, ${rounds} rounds of kills`)
+  // About as long as the kills take, so that all of them meet work.
+  const spreadMs = rounds * victims.length * 3_000
+  const phases: (Phase & { workers: Told })[] = [
+    {
+      name: `killed -9 in turn, ${rounds} rounds`,
+      pieces,
+      workers: {},
+      everyMs: (4 * spreadMs) / pieces,
+      harm: (fleet) => killInTurn(fleet, rounds, random),
+    },
+    { name: 'disk of Restate deleted', pieces, workers: {}, everyMs: 0, harm: (fleet) => deleteDisk(fleet, pieces) },
+    { name: 'worker frozen for 20 s', pieces, workers: {}, everyMs: 0, harm: (fleet) => freezeWorker(fleet, pieces) },
+    {
+      name: `code changed under ${running} running`,
+      pieces: running,
+      workers: { workMs: 8_000, stepsMax: running, drainMs: 500 },
+      everyMs: 0,
+      harm: (fleet) => changeCode(fleet, running),
+    },
+  ]
+  const fleet = await ChainFleet.start()
+  const lines: Line[] = []
+  try {
+    let next = 1
+    for (const phase of phases) {
+      await Promise.all([fleet.end('worker-1'), fleet.end('worker-2')])
+      await fleet.startWorkers(phase.workers)
+      lines.push(await runPhase(fleet, phase, next))
+      next += phase.pieces
+    }
+  } finally {
+    await fleet.stop()
+  }
+  console.table(lines)
+  const passed = lines.filter(({ result }) => result === 'ok').length
+  recordCounts('engine', { passed, failed: phases.length - passed })
+  return passed === phases.length ? 0 : 1
+}
+
+process.exitCode = await main()
