@@ -1,9 +1,12 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** What browsers may read besides the body. */
 const exposed = [
   'x-request-id',
   'openai-processing-ms',
+  'openai-version',
+  'content-disposition',
+  'content-range',
   'retry-after',
   'retry-after-ms',
   'x-should-retry',
@@ -17,26 +20,28 @@ const exposed = [
 
 const preflightSeconds = '600'
 
-/** Off unless origins are given. `*` allows every origin; keys are sent in a header, never in cookies. */
-export function addCors(app: FastifyInstance, origins: readonly string[]): void {
-  if (origins.length === 0) return
-  app.addHook('onRequest', (request, reply, done) => {
-    const origin = request.headers.origin
-    if (origin !== undefined && (origins.includes('*') || origins.includes(origin))) {
-      reply.header('access-control-allow-origin', origin)
-      reply.header('vary', 'origin')
-      reply.header('access-control-expose-headers', exposed)
-      if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) {
-        reply.header('access-control-allow-methods', 'GET, POST, DELETE')
-        reply.header(
-          'access-control-allow-headers',
-          request.headers['access-control-request-headers'] ?? 'authorization, content-type',
-        )
-        reply.header('access-control-max-age', preflightSeconds)
-        void reply.code(204).send()
-        return
-      }
-    }
-    done()
-  })
+/** Puts the headers on a reply. True when the request was only a question (a preflight) and is answered with them. */
+export type Cors = (request: FastifyRequest, reply: FastifyReply) => boolean
+
+/** Off, that is null, unless origins are given. `*` allows every origin; keys are sent in a header, never in cookies. */
+export function createCors(origins: readonly string[]): Cors | null {
+  if (origins.length === 0) return null
+  const all = origins.includes('*')
+  const allowed = new Set(origins)
+  return (request, reply) => {
+    reply.header('vary', 'origin')
+    const { origin, 'access-control-request-method': method } = request.headers
+    if (origin === undefined || !(all || allowed.has(origin))) return false
+    reply.header('access-control-allow-origin', origin)
+    reply.header('access-control-expose-headers', exposed)
+    if (request.method !== 'OPTIONS' || method === undefined) return false
+    const asked = request.headers['access-control-request-headers'] ?? 'authorization, content-type'
+    void reply
+      .header('access-control-allow-methods', 'GET, POST, DELETE')
+      .header('access-control-allow-headers', asked)
+      .header('access-control-max-age', preflightSeconds)
+      .code(204)
+      .send()
+    return true
+  }
 }

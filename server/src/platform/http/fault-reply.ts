@@ -1,7 +1,8 @@
 import { faults, type ErrorBody } from '@switchyard/contracts/errors.ts'
-import type { FastifyError } from 'fastify'
+import { CacheUnavailable } from '#platform/cache/unavailable.ts'
 import { isDatabaseUnavailable } from '#platform/db/unavailable.ts'
 import { Fault } from '#platform/errors/fault.ts'
+import { noSuchPath } from './unknown-path.ts'
 
 export interface FaultReply {
   readonly status: number
@@ -14,18 +15,17 @@ export interface FaultReply {
 const unavailableRetryMs = 1_000
 
 /** Errors of the framework, said in our words. */
-function fromFramework(error: FastifyError): Fault | null {
-  switch (error.code) {
+function fromFramework(code: unknown): Fault | null {
+  switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return new Fault('request_too_large', 'The request body is larger than this operation accepts.')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return new Fault('unsupported_media_type', 'This Content-Type is not one that this operation reads.')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new Fault('invalid_json', 'The body is not as long as its Content-Length says.')
-    case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return new Fault('invalid_json', 'The body is empty.')
     case 'FST_ERR_BAD_URL':
-      return new Fault('not_found', 'There is no such path.')
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return noSuchPath()
     default:
       return null
   }
@@ -48,15 +48,11 @@ export function faultReply(error: unknown, requestId: string): FaultReply {
 
 function asFault(error: unknown): Fault | null {
   if (error instanceof Fault) return error
-  if (error instanceof Error && typeof (error as { code?: unknown }).code === 'string') {
-    const known = fromFramework(error as FastifyError)
-    if (known !== null) return known
-  }
-  if (isDatabaseUnavailable(error)) {
-    return new Fault('server_overloaded', 'The server cannot take this request right now. Please try again shortly.', {
-      cause: error,
-      retryAfterMs: unavailableRetryMs,
-    })
-  }
-  return null
+  const known = error instanceof Error ? fromFramework((error as { code?: unknown }).code) : null
+  if (known !== null) return known
+  if (!isDatabaseUnavailable(error) && !(error instanceof CacheUnavailable)) return null
+  return new Fault('server_overloaded', 'The server cannot take this request right now. Please try again shortly.', {
+    cause: error,
+    retryAfterMs: unavailableRetryMs,
+  })
 }

@@ -1,9 +1,11 @@
 import type { Operation } from '@switchyard/contracts/operation.ts'
+import { randomInt } from 'node:crypto'
 import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
 import { Fault } from '#platform/errors/fault.ts'
+import type { Sealer } from '#platform/secrets/seal.ts'
 import type { Scope } from './principal.ts'
 
 const keyMax = 255
@@ -14,12 +16,7 @@ const secretKeptMs = 10 * 60_000
 const claimMs = 60_000
 
 /** What the store of replies needs of the deployment's keys. */
-export interface ReplySealer {
-  seal(plain: string, context: string): string
-  open(sealed: string, context: string): Buffer
-  digest(context: string, bytes: string): string
-  digestMatches(context: string, bytes: string, digest: string): boolean
-}
+export type ReplySealer = Pick<Sealer, 'seal' | 'open' | 'digest' | 'digestMatches'>
 
 export interface Claim {
   /** Keeps the reply in the transaction that makes the object. Throws when another attempt took over. */
@@ -34,25 +31,46 @@ export interface Idempotency {
   begin(operation: Operation, scope: Scope, key: string, body: unknown): Promise<Begun>
 }
 
-const claimRow = statement<
-  [string, string, string, string, number, number],
-  { attempt: number; digest: string; operation: string }
->(
+/**
+ * A number that fences this attempt's commit. It starts at random, because a row that is freed is deleted: were the
+ * next to begin at 1 again, an attempt that was frozen all the while could take the new row for its own.
+ */
+const firstAttempt = () => randomInt(1, 2 ** 30)
+
+const claimRow = statement<[string, string, string, string, number, number, number], { attempt: number }>(
   'platform.idempotency-claim',
-  `insert into platform.idempotency as kept (owner, key, operation, digest, lease_until, expires_at)
-   values ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 millisecond', clock_timestamp() + $6 * interval '1 millisecond')
-   on conflict (owner, key) do update
-     set attempt = kept.attempt + 1, lease_until = excluded.lease_until, expires_at = excluded.expires_at,
-         operation = case when kept.expires_at < clock_timestamp() then excluded.operation else kept.operation end,
-         digest = case when kept.expires_at < clock_timestamp() then excluded.digest else kept.digest end,
-         status = null, reply = null
-     where (kept.status is null and kept.lease_until < clock_timestamp()) or kept.expires_at < clock_timestamp()
-   returning attempt, digest, operation`,
+  `insert into platform.idempotency (owner, key, operation, digest, attempt, lease_until, expires_at)
+   values ($1, $2, $3, $4, $5, clock_timestamp() + $6 * interval '1 millisecond', clock_timestamp() + $7 * interval '1 millisecond')
+   on conflict (owner, key) do nothing
+   returning attempt`,
 )
 
-const keptRow = statement<[string, string], { operation: string; digest: string; reply: string | null }>(
+interface KeptRow {
+  operation: string
+  digest: string
+  reply: string | null
+  attempt: number
+  abandoned: boolean
+  expired: boolean
+}
+
+const keptRow = statement<[string, string], KeptRow>(
   'platform.idempotency-kept',
-  `select operation, digest, reply from platform.idempotency where owner = $1 and key = $2`,
+  `select operation, digest, reply, attempt, lease_until < clock_timestamp() as abandoned,
+          expires_at < clock_timestamp() as expired
+   from platform.idempotency where owner = $1 and key = $2`,
+)
+
+/** Guarded by the attempt that was seen: of several that find the same dead claim, one takes it. */
+const takeOverRow = statement<[string, string, string, string, number, number, number], { attempt: number }>(
+  'platform.idempotency-take-over',
+  `update platform.idempotency
+   set operation = $3, digest = $4, attempt = attempt + 1, status = null, reply = null,
+       lease_until = clock_timestamp() + $6 * interval '1 millisecond',
+       expires_at = clock_timestamp() + $7 * interval '1 millisecond'
+   where owner = $1 and key = $2 and attempt = $5
+     and (expires_at < clock_timestamp() or (status is null and lease_until < clock_timestamp()))
+   returning attempt`,
 )
 
 /** The same body gives the same text whatever the order of its fields. */
@@ -72,6 +90,8 @@ const reused = () =>
     param: 'Idempotency-Key',
   })
 
+const inUse = (message: string) => new Fault('idempotency_key_in_use', message, { retryAfterMs: 1_000 })
+
 export function createIdempotency(db: Db<PlatformTables>, sealer: ReplySealer): Idempotency {
   return {
     async begin(operation, scope, key, body) {
@@ -83,31 +103,25 @@ export function createIdempotency(db: Db<PlatformTables>, sealer: ReplySealer): 
       const owner = ownerOf(scope)
       const context = `idempotency:${owner}:${key}`
       const text = canonical(body)
-      const same = (row: { operation: string; digest: string }) =>
-        row.operation === operation.id && sealer.digestMatches(context, text, row.digest)
+      const digest = sealer.digest(context, text)
       const keepMs = operation.showsSecret === true ? secretKeptMs : keptMs
-      const [claimed] = await db.run(claimRow, [
-        owner,
-        key,
-        operation.id,
-        sealer.digest(context, text),
-        claimMs,
-        keepMs,
-      ])
-      if (claimed !== undefined) {
-        const claim = openClaim(db, sealer, owner, key, context, claimed.attempt)
-        if (same(claimed)) return { claim }
-        await claim.release()
-        throw reused()
-      }
+      const claim = (attempt: number) => ({ claim: openClaim(db, sealer, owner, key, context, attempt) })
+
+      const [claimed] = await db.run(claimRow, [owner, key, operation.id, digest, firstAttempt(), claimMs, keepMs])
+      if (claimed !== undefined) return claim(claimed.attempt)
+
       const [kept] = await db.run(keptRow, [owner, key])
-      if (kept !== undefined && !same(kept)) throw reused()
-      if (kept === undefined || kept.reply === null) {
-        throw new Fault('idempotency_key_in_use', 'A request with this Idempotency-Key is still running.', {
-          retryAfterMs: 1_000,
-        })
+      // Freed since: whoever held it failed, and the caller may try again at once.
+      if (kept === undefined) throw inUse('A request with this Idempotency-Key has just ended without a result.')
+      if (!kept.expired) {
+        const same = kept.operation === operation.id && sealer.digestMatches(kept.digest, context, text)
+        if (!same) throw reused()
+        if (kept.reply !== null) return { replay: JSON.parse(sealer.open(kept.reply, context).toString('utf8')) }
+        if (!kept.abandoned) throw inUse('A request with this Idempotency-Key is still running.')
       }
-      return { replay: JSON.parse(sealer.open(kept.reply, context).toString('utf8')) as unknown }
+      const taken = await db.run(takeOverRow, [owner, key, operation.id, digest, kept.attempt, claimMs, keepMs])
+      if (taken[0] === undefined) throw inUse('A request with this Idempotency-Key is still running.')
+      return claim(taken[0].attempt)
     },
   }
 }
@@ -129,11 +143,7 @@ function openClaim(
         .where('key', '=', key)
         .where('attempt', '=', attempt)
         .executeTakeFirst()
-      if (kept.numUpdatedRows !== 1n) {
-        throw new Fault('idempotency_key_in_use', 'Another attempt with this Idempotency-Key took over.', {
-          retryAfterMs: 1_000,
-        })
-      }
+      if (kept.numUpdatedRows !== 1n) throw inUse('Another attempt with this Idempotency-Key took over.')
     },
     async release() {
       await db.kysely

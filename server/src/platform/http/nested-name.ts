@@ -1,4 +1,5 @@
 import { Fault } from '#platform/errors/fault.ts'
+import { clip } from './param-path.ts'
 
 export type Named = Record<string, unknown>
 
@@ -7,15 +8,23 @@ export const emptyNamed = (): Named => Object.create(null) as Named
 
 /** Puts `name`, `name[]` (a list) or `name[key]` (a map): how SDKs write queries and multipart fields. */
 export function putNamed(target: Named, name: string, value: string): void {
-  const shape = /^([^[\]]+)\[([^[\]]*)\]$/.exec(name)
-  if (shape === null) {
-    // A scalar sent twice becomes a list, which the schema then refuses by name.
-    target[name] = name in target ? [target[name], value].flat() : value
+  const open = name.indexOf('[')
+  if (open <= 0 || open !== name.lastIndexOf('[') || name.indexOf(']') !== name.length - 1) {
+    putOnce(target, name, value)
     return
   }
-  const [, base, key] = shape as unknown as [string, string, string]
+  const base = name.slice(0, open)
+  const key = name.slice(open + 1, -1)
   const held = (target[base] ??= key === '' ? [] : emptyNamed())
   if (key === '' && Array.isArray(held)) held.push(value)
-  else if (key !== '' && typeof held === 'object' && held !== null && !Array.isArray(held)) (held as Named)[key] = value
-  else throw new Fault('invalid_type', `'${base}' was sent in two shapes.`, { param: base.slice(0, 100) })
+  else if (key !== '' && typeof held === 'object' && !Array.isArray(held)) putOnce(held as Named, key, value)
+  else throw new Fault('invalid_type', `'${clip(base)}' was sent in two shapes.`, { param: clip(base) })
+}
+
+/** A scalar sent twice becomes a list, which the schema then refuses by name: nothing is dropped in silence. */
+function putOnce(target: Named, name: string, value: string): void {
+  const held = target[name]
+  if (held === undefined) target[name] = value
+  else if (Array.isArray(held)) held.push(value)
+  else target[name] = [held, value]
 }

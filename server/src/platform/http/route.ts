@@ -79,7 +79,7 @@ export function uploadRoute<O extends Operation & { body?: MultipartBody }, Rece
 ): Route {
   return {
     operation,
-    receiver: receiver as unknown as Route['receiver'],
+    receiver,
     handle: handle as unknown as Route['handle'],
   }
 }

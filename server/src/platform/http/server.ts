@@ -1,15 +1,22 @@
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
-import { createServer as createTlsServer, type Server as TlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import type { Log } from '#platform/telemetry/log.ts'
+import type { RequestListener, Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { Fault } from '#platform/errors/fault.ts'
 import { newRequestId } from '#platform/std/ids.ts'
-import { addCors } from './cors.ts'
-import { faultReply } from './fault-reply.ts'
+import { logRequest, type AccessLogUse, type ServedRequest } from './access-log.ts'
+import { answerClientError } from './client-error.ts'
+import { Connections } from './connections.ts'
+import { createCors } from './cors.ts'
 import { parseJsonBody } from './json-body.ts'
+import { announcesBody } from './linger.ts'
+import { closeListener, listen, openListener, type Listen } from './listener.ts'
 import { mountRoute, type MountUse } from './mount.ts'
-import { answerUnknownPath } from './unknown-path.ts'
 import type { Route } from './route.ts'
+import { sendFault } from './send-fault.ts'
+import { unknownPaths } from './unknown-path.ts'
 import { createSockets, type SocketRoute } from './websocket.ts'
+
+export type { Listen } from './listener.ts'
 
 export interface HttpServerOptions {
   readonly corsOrigins: readonly string[]
@@ -17,23 +24,16 @@ export interface HttpServerOptions {
   readonly bodyBytesMax: number
   /** How long a whole request may take to arrive. */
   readonly requestTimeoutMs: number
+  /** How long the headers of a request may take to arrive. */
+  readonly headersTimeoutMs?: number
   readonly connectionsMax: number
   readonly socketsMax: number
 }
 
-export interface HttpServerUse extends Omit<MountUse, 'bodyBytesMax'> {
+export interface HttpServerUse extends Omit<MountUse, 'bodyBytesMax'>, AccessLogUse {
   readonly routes: readonly Route[]
   readonly sockets: readonly SocketRoute[]
   readonly options: HttpServerOptions
-  /** One line and one measurement a request. */
-  readonly observe: (operation: string, status: number, seconds: number) => void
-}
-
-export interface Listen {
-  readonly host: string
-  readonly port: number
-  /** Several api nodes of one machine share one port. */
-  readonly reusePort?: boolean
 }
 
 export interface HttpServer {
@@ -43,81 +43,107 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-const headersTimeoutMs = 15_000
-const keepAliveMs = 72_000
+const usualHeadersTimeoutMs = 15_000
 const paramMax = 128
 
 export function createHttpServer(use: HttpServerUse): HttpServer {
-  const app = openFastify(use)
-  const sockets = createSockets({ ...use, routes: use.sockets, socketsMax: use.options.socketsMax })
-  let tlsServer: TlsServer | null = null
+  const { options, log } = use
+  const connections = new Connections()
+  const sockets = createSockets({ ...use, routes: use.sockets, connections, socketsMax: options.socketsMax })
+  const onClientError = (error: Error, socket: Socket) => answerClientError(error, socket, connections, use)
+  const listeners: Server[] = []
+  const open = (handle: RequestListener, tls?: { cert: string; key: string }) => {
+    const { requestTimeoutMs, headersTimeoutMs = usualHeadersTimeoutMs, connectionsMax } = options
+    const times = { requestTimeoutMs, headersTimeoutMs: Math.min(headersTimeoutMs, requestTimeoutMs) }
+    const listener = openListener({ ...times, handle, onClientError, connections, connectionsMax, log }, tls)
+    sockets.attach(listener)
+    listeners.push(listener)
+    return listener
+  }
+  const app = openFastify(use, connections, open)
+  let closed: Promise<void> | null = null
+
+  async function end(): Promise<void> {
+    sockets.closeAll()
+    const ended = listeners.map(closeListener)
+    connections.drain()
+    await Promise.all(ended)
+    await app.close()
+  }
+
   return {
     async listen(at) {
-      app.server.maxConnections = use.options.connectionsMax
-      sockets.attach(app.server)
       await app.ready()
-      await new Promise<void>((resolve, reject) => {
-        app.server.once('error', reject)
-        app.server.listen({ port: at.port, host: at.host, reusePort: at.reusePort === true }, resolve)
-      })
-      return app.server.address() as AddressInfo
+      return await listen(app.server, at, log)
     },
     async listenTls(at, tls) {
       await app.ready()
-      const server = createTlsServer(tls, (request, response) => app.routing(request, response))
-      tlsServer = server
-      server.headersTimeout = headersTimeoutMs
-      server.requestTimeout = use.options.requestTimeoutMs
-      server.maxConnections = use.options.connectionsMax
-      sockets.attach(server)
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject)
-        server.listen({ port: at.port, host: at.host, reusePort: at.reusePort === true }, resolve)
-      })
-      return server.address() as AddressInfo
+      return await listen(
+        open((request, response) => app.routing(request, response), tls),
+        at,
+        log,
+      )
     },
-    async close() {
-      sockets.closeAll()
-      const tls = tlsServer
-      const tlsClosed = tls === null ? undefined : new Promise<void>((resolve) => void tls.close(() => resolve()))
-      tls?.closeIdleConnections()
-      await app.close()
-      await tlsClosed
-    },
+    close: () => (closed ??= end()),
   }
 }
 
-function openFastify(use: HttpServerUse): FastifyInstance {
-  const { options } = use
+function openFastify(
+  use: HttpServerUse,
+  connections: Connections,
+  open: (handle: RequestListener) => Server,
+): FastifyInstance {
+  const { options, log } = use
+  const begin = (request: FastifyRequest, reply: FastifyReply) => {
+    const served = request as ServedRequest
+    served.startedAt = performance.now()
+    connections.serve(request.raw, reply.raw, () => logRequest(use, request, reply))
+    reply.header('x-request-id', request.id)
+  }
   const app = fastify({
     genReqId: newRequestId,
     logger: false,
     bodyLimit: options.bodyBytesMax,
-    requestTimeout: options.requestTimeoutMs,
-    keepAliveTimeout: keepAliveMs,
-    forceCloseConnections: 'idle',
+    serverFactory: (handle) => open(handle),
     return503OnClosing: false,
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: paramMax, querystringParser: (text: string) => ({ text }) },
-    frameworkErrors: (error, request, reply) =>
-      sendFault(error, request as FastifyRequest, reply as FastifyReply, use.log),
-    clientErrorHandler(error, socket) {
-      if (!socket.writable) return
-      const { status, body } = faultReply(error, 'none')
-      const text = JSON.stringify(
-        status === 500
-          ? { error: { message: 'Malformed HTTP request.', type: 'invalid_request_error', param: null, code: null } }
-          : body,
-      )
-      socket.end(
-        `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-      )
+    routerOptions: { maxParamLength: paramMax, querystringParser: (text: string) => text as never },
+    // The listener answers these itself.
+    clientErrorHandler: () => undefined,
+    frameworkErrors: (error, request, reply) => {
+      begin(request, reply)
+      sendFault(error, request, reply, log)
     },
   })
-  app.server.headersTimeout = headersTimeoutMs
+  app.decorateRequest('scope', null)
+  app.decorateRequest('startedAt', 0)
+  readBodies(app)
+  const cors = createCors(options.corsOrigins)
+  const unknown = unknownPaths(use.routes.map((route) => route.operation))
+  app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply)
+    if (cors?.(request, reply) === true) return
+    if (request.is404) done(unknown(request.url))
+    else if (lacksHost(request)) done(new Fault('invalid_value', 'The request has no Host header.'))
+    else done()
+  })
+  app.setErrorHandler((error, request, reply) => sendFault(error, request, reply, log))
+  for (const route of use.routes) mountRoute(app, route, { ...use, bodyBytesMax: options.bodyBytesMax })
+  return app
+}
+
+function lacksHost({ headers, raw }: FastifyRequest): boolean {
+  return headers.host === undefined && raw.httpVersion === '1.1'
+}
+
+function readBodies(app: FastifyInstance): void {
+  // As strict and as bounded as on any other method; a GET with `{}` is as good as one without.
+  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
+      const encoding = request.headers['content-encoding'] ?? 'identity'
+      if (encoding !== 'identity') throw new Fault('unsupported_media_type', 'Send the body without Content-Encoding.')
       done(null, parseJsonBody(bytes as Buffer))
     } catch (error) {
       done(error as Error)
@@ -125,34 +151,9 @@ function openFastify(use: HttpServerUse): FastifyInstance {
   })
   // Left on the wire: the route streams it.
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null, undefined))
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
+  // Many clients send a type with every request, also where there is no body to have one.
+  app.addContentTypeParser('*', (request, _payload, done) => {
+    if (!announcesBody(request.raw)) done(null, undefined)
+    else done(new Fault('unsupported_media_type', 'This operation reads application/json.'))
   })
-  addCors(app, options.corsOrigins)
-  app.setErrorHandler((error, request, reply) => sendFault(error, request, reply, use.log))
-  app.setNotFoundHandler(answerUnknownPath(use.routes.map((route) => route.operation)))
-  app.addHook('onResponse', (request, reply, done) => {
-    const operation = (request.routeOptions.config as { operation?: string }).operation ?? 'unknown'
-    const ms = Math.round(reply.elapsedTime * 10) / 10
-    const scope = request.getDecorator<{ keyId: string } | null>('scope')
-    use.observe(operation, reply.statusCode, reply.elapsedTime / 1_000)
-    use.log.info({ requestId: request.id, operation, status: reply.statusCode, ms, keyId: scope?.keyId }, 'request')
-    done()
-  })
-  app.decorateRequest('scope', null)
-  for (const route of use.routes) mountRoute(app, route, { ...use, bodyBytesMax: options.bodyBytesMax })
-  return app
-}
-
-function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
-  const fault = faultReply(error, request.id)
-  if (fault.ours) log.error({ err: error, requestId: request.id }, 'request failed')
-  // What is left of a body that was not read would be taken for the next request.
-  if (!request.raw.complete) reply.header('connection', 'close')
-  void reply
-    .code(fault.status)
-    .headers(fault.headers)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(fault.body))
 }

@@ -1,12 +1,17 @@
 import type { FastifyReply } from 'fastify'
 import type { ServerResponse } from 'node:http'
+import type { Log } from '#platform/telemetry/log.ts'
+import type { RequestFacts } from './route.ts'
 
 export interface ServerEvent {
   readonly event?: string
   readonly data: unknown
 }
 
-/** A reply that is a stream of events. `events` is pulled only as fast as the client reads. */
+/**
+ * A reply that is a stream of events. `events` is pulled only as fast as the client reads, and its `return` is called
+ * when the client leaves. A generator that waits for something else must watch the request's signal as well.
+ */
 export class EventStream {
   readonly events: AsyncIterable<ServerEvent>
 
@@ -15,18 +20,30 @@ export class EventStream {
   }
 }
 
-const keepAliveMs = 15_000
-/** A reader that leaves this much unread is cut: it must not hold memory for others. */
-export const eventBacklogBytesMax = 1024 * 1024
+export interface EventTimes {
+  /** A comment this often, so that proxies keep a quiet connection. */
+  readonly keepAliveMs: number
+  /** A reader that takes nothing for this long is cut: it must not hold memory and work for ever. */
+  readonly stalledMs: number
+}
+
+const usualTimes: EventTimes = { keepAliveMs: 15_000, stalledMs: 60_000 }
 
 export function encodeEvent({ event, data }: ServerEvent): string {
   const name = event === undefined ? '' : `event: ${event}\n`
   return `${name}data: ${JSON.stringify(data)}\n\n`
 }
 
-/** Writes the stream to the socket, with a comment every 15 s so that proxies keep the connection. */
-export async function sendEvents(reply: FastifyReply, stream: EventStream, signal: AbortSignal): Promise<void> {
-  const raw = reply.raw
+/** Takes over the reply and writes the stream to it. Resolves when it has ended, in whatever way. */
+export async function sendEvents(
+  reply: FastifyReply,
+  stream: EventStream,
+  facts: RequestFacts,
+  log: Log,
+  times: EventTimes = usualTimes,
+): Promise<void> {
+  const { raw } = reply
+  const { signal } = facts
   reply.hijack()
   raw.writeHead(200, {
     ...(reply.getHeaders() as Record<string, string>),
@@ -34,35 +51,60 @@ export async function sendEvents(reply: FastifyReply, stream: EventStream, signa
     'cache-control': 'no-cache',
     'x-accel-buffering': 'no',
   })
+  raw.flushHeaders()
   const keepAlive = setInterval(() => {
-    if (raw.writableLength > eventBacklogBytesMax) raw.destroy()
-    else raw.write(': keep-alive\n\n')
-  }, keepAliveMs)
+    if (!raw.writableNeedDrain) raw.write(': keep-alive\n\n')
+  }, times.keepAliveMs)
   try {
-    for await (const event of stream.events) {
-      if (signal.aborted || raw.destroyed) break
-      if (!raw.write(encodeEvent(event))) await drained(raw, signal)
+    let reading = true
+    for await (const event of untilAborted(stream.events, signal)) {
+      reading = raw.write(encodeEvent(event)) || (await drained(raw, times.stalledMs))
+      if (!reading) break
     }
-    raw.end()
-  } catch (error) {
-    // The status line is long gone: cutting the connection is the only truthful answer left.
-    raw.destroy()
-    throw error
+    if (reading) raw.end()
+  } catch (err) {
+    log.error({ err, requestId: facts.id }, 'an event stream ended early')
   } finally {
     clearInterval(keepAlive)
+    // The status line is long gone: of an error or a stalled reader, cutting is the only truthful answer left.
+    if (!raw.writableEnded) raw.destroy()
   }
 }
 
-function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      raw.off('drain', done)
-      raw.off('close', done)
-      signal.removeEventListener('abort', done)
-      resolve()
+/** The same values, up to the moment the signal aborts; then the source is told at once, even while it is waiting. */
+async function* untilAborted<Value>(source: AsyncIterable<Value>, signal: AbortSignal): AsyncGenerator<Value> {
+  const values = source[Symbol.asyncIterator]()
+  let wake: () => void = () => undefined
+  const onAbort = () => wake()
+  signal.addEventListener('abort', onAbort)
+  try {
+    while (!signal.aborted) {
+      const pulled = values.next()
+      const next = await new Promise<IteratorResult<Value> | null>((resolve, reject) => {
+        wake = () => resolve(null)
+        pulled.then(resolve, reject)
+      })
+      if (next === null || next.done === true) return
+      yield next.value
     }
-    raw.once('drain', done)
-    raw.once('close', done)
-    signal.addEventListener('abort', done, { once: true })
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+    // Not awaited: a source that is waiting for something answers only when that has come.
+    values.return?.()?.catch(() => undefined)
+  }
+}
+
+/** True when the client has read on. */
+function drained(raw: ServerResponse, stalledMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (read: boolean) => {
+      clearTimeout(timer)
+      raw.off('drain', onDrain).off('close', onClose)
+      resolve(read)
+    }
+    const onDrain = () => settle(true)
+    const onClose = () => settle(false)
+    const timer = setTimeout(onClose, stalledMs)
+    raw.once('drain', onDrain).once('close', onClose)
   })
 }

@@ -2,24 +2,14 @@ import type { FaultCode } from '@switchyard/contracts/errors.ts'
 import type { z } from 'zod'
 import { Fault } from '#platform/errors/fault.ts'
 import { assert } from '#platform/std/assert.ts'
+import { clip, paramOf, type Path } from './param-path.ts'
 
 type Issue = z.core.$ZodIssue
-type Path = readonly PropertyKey[]
-
-/** `a.b[0].c`, as people write it. */
-export function paramOf(path: Path): string {
-  let text = ''
-  for (const step of path) {
-    if (typeof step === 'number') text += `[${step}]`
-    else text += text === '' ? String(step) : `.${String(step)}`
-  }
-  return text
-}
 
 function valueAt(input: unknown, path: Path): unknown {
   let value = input
   for (const step of path) {
-    if (value === null || typeof value !== 'object') return undefined
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, step)) return undefined
     value = (value as Record<PropertyKey, unknown>)[step]
   }
   return value
@@ -49,74 +39,73 @@ function codeOf(issue: Issue): FaultCode {
   }
 }
 
-/** In a union, the branch that got furthest is the one the caller meant. */
-function deepest(issue: Issue): Issue {
-  if (issue.code !== 'invalid_union') return issue
-  let best: { issue: Issue; depth: number } | null = null
-  for (const branch of issue.errors) {
-    for (const inner of branch) {
-      const found = deepest({ ...inner, path: [...issue.path, ...inner.path] })
-      const depth = found.path.length + (found.code === 'unrecognized_keys' ? 1 : 0)
-      if (best === null || depth > best.depth) best = { issue: found, depth }
-    }
+/** An unknown key sits one level below the object that has it. */
+const depthOf = (issue: Issue) => issue.path.length + (issue.code === 'unrecognized_keys' ? 1 : 0)
+
+/** In a union, the branch that got furthest with the fewest complaints is the one the caller meant. */
+function meant(issue: Issue): Issue {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return issue
+  const branches = issue.errors.map((branch) => {
+    const issues = branch.map((inner) => meant({ ...inner, path: [...issue.path, ...inner.path] }))
+    const depth = issues.reduce((deepest, inner) => Math.max(deepest, depthOf(inner)), 0)
+    return { issues, depth }
+  })
+  const [best] = branches.toSorted((a, b) => b.depth - a.depth || a.issues.length - b.issues.length)
+  assert(best !== undefined, 'a union has branches')
+  if (best.depth === issue.path.length)
+    return anyTypeOf(
+      issue,
+      branches.flatMap(({ issues }) => issues),
+    )
+  return best.issues.find((inner) => depthOf(inner) === best.depth) ?? issue
+}
+
+/** Nothing fits at all: the caller learns every type that would. */
+function anyTypeOf(issue: Issue, inner: Issue[]): Issue {
+  const expected = new Set(inner.flatMap((one) => (one.code === 'invalid_type' ? [one.expected] : [])))
+  const [first] = inner
+  if (first?.code !== 'invalid_type' || expected.size < 2) return first ?? issue
+  return {
+    ...first,
+    message: first.message.replace(`expected ${first.expected}`, `expected ${[...expected].join(' or ')}`),
   }
-  return best?.issue ?? issue
+}
+
+/** Absent, rather than present and wrong. A rule of the contract's own (`custom`) says itself what it misses. */
+function isMissing(issue: Issue, input: unknown): boolean {
+  const absent = issue.path.length > 0 && valueAt(input, issue.path) === undefined
+  return absent && (issue.code === 'invalid_type' || issue.code === 'invalid_value' || issue.code === 'invalid_union')
+}
+
+function sentence(message: string): string {
+  const text = message.replace(/^Invalid input: /, '').replace(/\.$/, '')
+  return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
 function faultOf(error: z.core.$ZodError, input: unknown): Fault {
-  const first = error.issues[0]
+  const [first] = error.issues
   assert(first !== undefined, 'a failed parse has an issue')
-  const issue = deepest(first)
-  if (issue.code === 'unrecognized_keys') {
-    const param = paramOf([...issue.path, issue.keys[0] ?? ''])
-    return new Fault('unknown_parameter', `Unknown parameter: '${clip(param)}'.`, { param: clip(param) })
-  }
+  const issue = meant(first)
+  if (issue.code === 'unrecognized_keys') return unknownParameter(paramOf([...issue.path, issue.keys[0] ?? '']))
+  const said = clip(sentence(issue.message), messageMax)
+  if (issue.path.length === 0) return new Fault(codeOf(issue), `Invalid request: ${said}.`)
   const param = clip(paramOf(issue.path))
-  if (issue.path.length > 0 && valueAt(input, issue.path) === undefined) {
+  if (isMissing(issue, input)) {
     return new Fault('missing_required_parameter', `Missing required parameter: '${param}'.`, { param })
   }
-  return new Fault(codeOf(issue), `Invalid '${param}': ${issue.message}.`, { param })
+  return new Fault(codeOf(issue), `Invalid '${param}': ${said}.`, { param })
 }
 
-/** What the caller wrote comes back to them bounded. */
-const paramMax = 200
-const clip = (text: string) => (text.length > paramMax ? `${text.slice(0, paramMax)}…` : text)
+/** Room for the longest list of choices in the contract. */
+const messageMax = 2_000
+
+export function unknownParameter(name: string): Fault {
+  const param = clip(name)
+  return new Fault('unknown_parameter', `Unknown parameter: '${param}'.`, { param })
+}
 
 export function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
   const result = schema.safeParse(input)
   if (result.success) return result.data
   throw faultOf(result.error, input)
-}
-
-/**
- * PostgreSQL stores neither U+0000 nor half a surrogate pair, and no honest client sends them.
- * Returns the path of the first string (or key) that has one.
- */
-export function findUnstorable(value: unknown, path: Path = []): Path | null {
-  if (typeof value === 'string') return isStorable(value) ? null : path
-  if (value === null || typeof value !== 'object') return null
-  for (const [key, inner] of Object.entries(value)) {
-    const step = Array.isArray(value) ? Number(key) : key
-    if (typeof step === 'string' && !isStorable(step)) return path
-    const found = findUnstorable(inner, [...path, step])
-    if (found !== null) return found
-  }
-  return null
-}
-
-export function isStorable(text: string): boolean {
-  return !text.includes('\u0000') && text.isWellFormed()
-}
-
-export function refuseUnstorable(value: unknown): void {
-  const path = findUnstorable(value)
-  if (path === null) return
-  const param = clip(paramOf(path).replaceAll('\u0000', '').toWellFormed())
-  throw new Fault(
-    'invalid_value',
-    'The text contains a character that cannot be stored (U+0000 or half a surrogate pair).',
-    {
-      param,
-    },
-  )
 }

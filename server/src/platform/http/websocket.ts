@@ -1,19 +1,25 @@
 import type { Auth, Operation } from '@switchyard/contracts/operation.ts'
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { Fault } from '#platform/errors/fault.ts'
 import { newRequestId } from '#platform/std/ids.ts'
-import type { Log } from '#platform/telemetry/log.ts'
+import type { AccessLogUse } from './access-log.ts'
 import { authorize } from './authorize.ts'
+import type { Connections } from './connections.ts'
 import { faultReply } from './fault-reply.ts'
 import type { Authenticate, ScopeOf } from './principal.ts'
-import { parseQuery } from './query.ts'
-import { validate } from './validate.ts'
-import { Fault } from '#platform/errors/fault.ts'
+import { readQuery } from './query.ts'
+import { sendRaw } from './raw-reply.ts'
+import { watchSocket } from './socket-watch.ts'
+import { noSuchPath } from './unknown-path.ts'
 
 /** A frame larger than this ends the socket with 1009. */
 const frameBytesMax = 16 * 1024 * 1024
 const goingAway = 1001
+const internalError = 1011
+const switchingProtocols = 101
 
 export interface SocketContext<O extends Operation> {
   readonly scope: ScopeOf<O['auth']>
@@ -37,52 +43,93 @@ export function socketRoute<O extends Operation & { auth: Auth }>(
 export interface Sockets {
   /** Takes the upgrades of one listener. */
   attach(server: Server): void
-  /** Tells every client that this node is going away. */
+  /** Tells every client that this node is going away; no further socket is opened. */
   closeAll(): void
   readonly open: number
 }
 
-export interface SocketsUse {
+export interface SocketsUse extends AccessLogUse {
   readonly routes: readonly SocketRoute[]
   readonly authenticate: Authenticate
-  readonly log: Log
+  readonly connections: Connections
   readonly socketsMax: number
+}
+
+interface Admitted {
+  readonly route: SocketRoute
+  readonly context: SocketContext<Operation>
 }
 
 export function createSockets(use: SocketsUse): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: frameBytesMax, clientTracking: true })
   const byPath = new Map(use.routes.map((route) => [route.operation.path, route]))
+  let admitting = 0
 
-  async function admit(request: IncomingMessage): Promise<{ route: SocketRoute; context: SocketContext<Operation> }> {
-    const [path = '', query = ''] = (request.url ?? '').split('?', 2)
-    const route = byPath.get(path)
-    if (route === undefined) throw new Fault('not_found', 'There is no such path.')
-    if (server.clients.size >= use.socketsMax)
-      throw new Fault('server_overloaded', 'This node has no room for another socket.', { retryAfterMs: 1_000 })
+  async function admit(request: IncomingMessage, requestId: string): Promise<Admitted> {
+    const url = request.url ?? ''
+    const at = url.indexOf('?')
+    const route = byPath.get(at < 0 ? url : url.slice(0, at))
+    if (route === undefined) throw noSuchPath()
+    if (server.clients.size + admitting > use.socketsMax) throw full('This node has no room for another socket.')
     const scope = await authorize(route.operation, request.headers, use.authenticate)
-    const parsed = route.operation.query === undefined ? undefined : validate(route.operation.query, parseQuery(query))
-    return { route, context: { scope, query: parsed, requestId: newRequestId() } }
+    const query = readQuery(route.operation, at < 0 ? '' : url.slice(at + 1))
+    if (use.connections.closing) throw full('This node is going away.')
+    return { route, context: { scope, query, requestId } }
+  }
+
+  function open(client: WebSocket, { route, context }: Admitted): void {
+    const { scope, requestId } = context
+    const startedAt = performance.now()
+    const line = { requestId, operation: route.operation.id, status: switchingProtocols, keyId: scope.keyId }
+    use.log.info(line, 'socket open')
+    client.on('error', (err) => use.log.debug({ err, requestId }, 'socket error'))
+    client.on('close', (code) => {
+      const ms = performance.now() - startedAt
+      use.observe(route.operation.id, switchingProtocols, ms / 1_000)
+      use.log.info({ ...line, code, ms: Math.round(ms) }, 'socket closed')
+    })
+    watchSocket(client)
+    try {
+      route.open(client, context)
+    } catch (err) {
+      use.log.error({ err, requestId }, 'socket failed to open')
+      client.close(internalError, 'internal error')
+    }
   }
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const requestId = newRequestId()
     socket.on('error', () => socket.destroy())
+    use.connections.forget(socket as Socket)
+    admitting += 1
     try {
-      const { route, context } = await admit(request)
-      server.handleUpgrade(request, socket, head, (client) => {
-        client.on('error', (err) => use.log.debug({ err, requestId: context.requestId }, 'socket error'))
-        route.open(client, context)
-      })
+      const admitted = await admit(request, requestId)
+      const addId = (headers: string[]) => headers.push(`x-request-id: ${requestId}`)
+      server.once('headers', addId)
+      server.once('wsClientError', failed)
+      server.handleUpgrade(request, socket, head, (client) => open(client, admitted))
+      server.off('headers', addId).off('wsClientError', failed)
     } catch (error) {
-      refuse(socket, error, use.log)
+      refuse(error)
+    } finally {
+      admitting -= 1
+    }
+
+    function failed({ message }: Error): void {
+      refuse(new Fault('invalid_value', `The upgrade is malformed: ${message}.`))
+    }
+
+    function refuse(error: unknown): void {
+      const reply = faultReply(error, requestId)
+      if (reply.ours) use.log.error({ err: error, requestId }, 'socket upgrade failed')
+      use.observe(byPath.get((request.url ?? '').split('?', 1)[0] ?? '')?.operation.id ?? 'unknown', reply.status, 0)
+      sendRaw(socket, { ...reply, headers: { ...reply.headers, 'x-request-id': requestId } })
     }
   }
 
   return {
     attach(listener) {
-      listener.on(
-        'upgrade',
-        (request: IncomingMessage, socket: Duplex, head: Buffer) => void upgrade(request, socket, head),
-      )
+      listener.on('upgrade', (request, socket, head) => void upgrade(request, socket, head))
     },
     closeAll() {
       for (const client of server.clients) client.close(goingAway, 'server is going away')
@@ -93,18 +140,4 @@ export function createSockets(use: SocketsUse): Sockets {
   }
 }
 
-function refuse(socket: Duplex, error: unknown, log: Log): void {
-  const requestId = newRequestId()
-  const reply = faultReply(error, requestId)
-  if (reply.ours) log.error({ err: error, requestId }, 'socket upgrade failed')
-  const body = JSON.stringify(reply.body)
-  const headers = {
-    ...reply.headers,
-    'x-request-id': requestId,
-    'content-type': 'application/json',
-    'content-length': String(Buffer.byteLength(body)),
-    connection: 'close',
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  socket.end(`HTTP/1.1 ${reply.status} ${STATUS_CODES[reply.status] ?? ''}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
-}
+const full = (message: string) => new Fault('server_overloaded', message, { retryAfterMs: 1_000 })

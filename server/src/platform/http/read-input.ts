@@ -1,0 +1,90 @@
+import type { MultipartBody, Operation } from '@switchyard/contracts/operation.ts'
+import type { FastifyRequest } from 'fastify'
+import type { z } from 'zod'
+import { Fault } from '#platform/errors/fault.ts'
+import { assert } from '#platform/std/assert.ts'
+import { readMultipart } from './multipart.ts'
+import type { Scope } from './principal.ts'
+import { readQuery } from './query.ts'
+import type { AnyInput, IncomingFile, RequestFacts, Route } from './route.ts'
+import { isStorable } from './storable.ts'
+import { noSuchPath } from './unknown-path.ts'
+import { unknownParameter, validate } from './validate.ts'
+
+export interface ReadInput extends AnyInput {
+  /** As the client named the streamed part; it belongs to what an Idempotency-Key stands for. */
+  readonly fileName: string | null
+}
+
+export function multipartOf(operation: Operation): MultipartBody | null {
+  return operation.body !== undefined && 'kind' in operation.body ? operation.body : null
+}
+
+/** Everything a request says, as its operation declares it. A promise only where a body has to be streamed. */
+export function readInput(
+  route: Route,
+  request: FastifyRequest,
+  scope: Scope,
+  facts: RequestFacts,
+): ReadInput | Promise<ReadInput> {
+  const { operation } = route
+  const params = readParams(operation, request.params as Record<string, string>)
+  const query = readQuery(operation, request.query as string)
+  const input = { scope, params, query, request: facts }
+  const multipart = multipartOf(operation)
+  if (multipart !== null) return readUpload(route, multipart, request, input)
+  return { ...input, body: readJson(operation, request), file: null, fileName: null }
+}
+
+async function readUpload(
+  route: Route,
+  multipart: MultipartBody,
+  request: FastifyRequest,
+  input: Pick<AnyInput, 'scope' | 'params' | 'query' | 'request'>,
+): Promise<ReadInput> {
+  const { receiver } = route
+  assert(receiver !== null, 'a multipart operation is bound with uploadRoute')
+  let fileName: string | null = null
+  const receive = (file: IncomingFile) => {
+    fileName = file.filename
+    return receiver.receive(file, input)
+  }
+  const { fields, received } = await readMultipart(request.raw, multipart, receive, (file) => receiver.discard(file))
+  try {
+    return { ...input, body: validate(multipart.fields, fields), file: received, fileName }
+  } catch (error) {
+    await receiver.discard(received)
+    throw error
+  }
+}
+
+function readParams(operation: Operation, params: Record<string, string>): unknown {
+  // An id that cannot be stored cannot exist, and is answered as one that does not.
+  for (const name in params) if (!isStorable(params[name] ?? '')) throw noSuchPath()
+  if (operation.params === undefined) return undefined
+  const parsed = operation.params.safeParse(params)
+  if (!parsed.success) throw noSuchPath()
+  return parsed.data
+}
+
+function readJson(operation: Operation, request: FastifyRequest): unknown {
+  const { body } = request
+  if (operation.body === undefined) {
+    refuseBody(body)
+    return undefined
+  }
+  if (body === undefined && operation.bodyOptional !== true) {
+    throw new Fault('invalid_json', 'This operation needs a JSON body.')
+  }
+  return validate(operation.body as z.ZodType, body === undefined ? {} : body)
+}
+
+/** An operation without a body takes none, or `{}`. */
+function refuseBody(body: unknown): void {
+  if (body === undefined) return
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
+    throw new Fault('invalid_type', 'Invalid request: this operation takes no body.')
+  }
+  const [unknown] = Object.keys(body)
+  if (unknown !== undefined) throw unknownParameter(unknown)
+}
