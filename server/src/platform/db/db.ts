@@ -9,13 +9,16 @@ export interface DatabaseOptions {
   readonly connectionsMax: number
   readonly statementTimeoutMs: number
   readonly applicationName: string
-  /** An idle connection failed (the server restarted, say). The pool replaces it; this is for the log. */
+  /** Something failed that no caller waits for, such as an idle connection when the server restarts. For the log. */
   readonly onIdleError: (error: Error) => void
 }
 
 const connectTimeoutMs = 5_000
 const idleConnectionMs = 30_000
+/** A server that is gone without a word does not time its own statements out: then we do, a little later. */
+const silentServerMs = 5_000
 const int8Oid = 20
+const int8ArrayOid = 1016
 const numericOid = 1700
 
 /** One pool a process. A module sees it as `Db<ItsTables>`, so the compiler refuses someone else's table. */
@@ -41,11 +44,26 @@ function parseInteger(text: string): number {
   return value
 }
 
+/** The driver's own types name only some of the numbers that it knows. */
+const parserOf = (oid: number, format?: 'text') =>
+  (pg.types.getTypeParser as (oid: number, format?: 'text') => (text: string) => unknown)(oid, format)
+
+function parseIntegers(text: string): (number | null)[] {
+  const texts = parserOf(int8ArrayOid)(text) as (string | null)[]
+  return texts.map((one) => (one === null ? null : parseInteger(one)))
+}
+
+/** A sum of integers is numeric too, and as exact. */
+function parseNumeric(text: string): number {
+  return /^-?\d+$/.test(text) ? parseInteger(text) : Number(text)
+}
+
 const types: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text') => {
     if (oid === int8Oid) return parseInteger
-    if (oid === numericOid) return Number
-    return pg.types.getTypeParser(oid as Parameters<typeof pg.types.getTypeParser>[0], format)
+    if (oid === numericOid) return parseNumeric
+    if (oid === int8ArrayOid) return parseIntegers
+    return parserOf(oid, format)
   }) as typeof pg.types.getTypeParser,
 }
 
@@ -57,23 +75,39 @@ export function openDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: idleConnectionMs,
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: options.statementTimeoutMs,
+    query_timeout: options.statementTimeoutMs + silentServerMs,
+    keepAlive: true,
     application_name: options.applicationName,
     types,
   })
   pool.on('error', options.onIdleError)
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
 
+  const onHookFailed = (cause: unknown) =>
+    options.onIdleError(new Error('a hook failed after its transaction was committed', { cause }))
+
   const database: Database = {
     kysely,
     as: <Tables>() => database as unknown as Db<Tables>,
     async tx(decide) {
       let opened: Tx | undefined
-      const result = await kysely.transaction().execute(async (transaction) => {
-        opened = new Tx(transaction)
-        return await decide(opened)
-      })
-      opened?.committed()
-      return result
+      let refused: { error: unknown } | undefined
+      try {
+        const result = await kysely.transaction().execute(async (transaction) => {
+          opened = new Tx(transaction)
+          try {
+            return await decide(opened)
+          } catch (error) {
+            refused = { error }
+            throw error
+          }
+        })
+        opened?.committed(onHookFailed)
+        return result
+      } catch (error) {
+        // On a lost connection the rollback fails as well; the reason is what failed first.
+        throw refused === undefined ? error : refused.error
+      }
     },
     async run<Params extends readonly unknown[], Row>(statement: Statement<Params, Row>, params: Params) {
       const result = await pool.query({

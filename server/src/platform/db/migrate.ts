@@ -2,12 +2,16 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
+import { sleep } from '#platform/std/clock.ts'
 
 export interface Migration {
   readonly name: string
   readonly sql: string
   readonly sha256: string
-  /** `-- migrate: alone` on the first line: runs outside a transaction (indexes built concurrently). */
+  /**
+   * `-- migrate: alone` on the first line: one statement, outside a transaction (an index built concurrently). It must
+   * be written so that it can be run again (`if not exists`): a crash may come before it is recorded.
+   */
   readonly alone: boolean
 }
 
@@ -19,8 +23,11 @@ export interface MigrateOptions {
 
 /** Any fixed number; two migrators of one database meet on it. */
 const advisoryLock = 7_215_001
+/** While it waits for a lock, a migration makes everyone else wait behind it. So it gives up soon, and comes back. */
 const lockTimeoutMs = 5_000
+const betweenTriesMs = 1_000
 const triesMax = 24
+const lockNotAvailable = '55P03'
 
 export async function readMigrations(folder: string): Promise<Migration[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted()
@@ -39,25 +46,38 @@ export async function readMigrations(folder: string): Promise<Migration[]> {
 
 /** Applies what is missing, forward only, one process at a time. Returns the names applied. */
 export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const client = new pg.Client({ connectionString: options.url })
+  return await connected(options.url, async (client) => {
+    await client.query(`set lock_timeout = ${lockTimeoutMs}`)
+    await whileLocked('another migration holds the lock', () =>
+      client.query('select pg_advisory_lock($1)', [advisoryLock]),
+    )
+    return await applyMissing(client, options)
+  })
+}
+
+async function connected<Result>(url: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  const client = new pg.Client({ connectionString: url })
+  // The query in hand fails with the same error. Without a listener it would end the process.
+  client.on('error', () => undefined)
   await client.connect()
   try {
-    await client.query(`set lock_timeout = ${lockTimeoutMs}`)
-    await lockMigrations(client)
-    return await applyMissing(client, options)
+    return await work(client)
   } finally {
     await client.end()
   }
 }
 
-async function lockMigrations(client: pg.Client): Promise<void> {
+/** Tries again for as long as somebody else's lock is in the way, within bounds. */
+async function whileLocked(failure: string, work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await client.query('select pg_advisory_lock($1)', [advisoryLock])
+      await work()
       return
     } catch (error) {
-      if (attempt >= triesMax) throw new Error('another migration holds the lock', { cause: error })
+      const locked = (error as { code?: unknown }).code === lockNotAvailable
+      if (!locked || attempt >= triesMax) throw new Error(failure, { cause: error })
     }
+    await sleep(betweenTriesMs)
   }
 }
 
@@ -85,19 +105,23 @@ async function applyOne(client: pg.Client, migration: Migration): Promise<void> 
     text: 'insert into platform.migration (name, sha256) values ($1, $2)',
     values: [migration.name, migration.sha256],
   }
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      if (!migration.alone) await client.query('begin')
+  await whileLocked(`migration ${migration.name} failed`, async () => {
+    if (migration.alone) {
       await client.query(migration.sql)
       await client.query(record)
-      if (!migration.alone) await client.query('commit')
       return
-    } catch (error) {
-      if (!migration.alone) await client.query('rollback')
-      const waited = (error as { code?: string }).code === '55P03'
-      if (!waited || attempt >= triesMax) throw new Error(`migration ${migration.name} failed`, { cause: error })
     }
-  }
+    await client.query('begin')
+    try {
+      await client.query(migration.sql)
+      await client.query(record)
+      await client.query('commit')
+    } catch (error) {
+      // When the connection is lost this fails too, and what failed first is the reason.
+      await client.query('rollback').catch(() => undefined)
+      throw error
+    }
+  })
 }
 
 /**
@@ -105,18 +129,14 @@ async function applyOne(client: pg.Client, migration: Migration): Promise<void> 
  * additive for one release, so the previous release keeps running while the next is rolled out.
  */
 export async function missingMigrations(url: string, folder: string): Promise<string[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
+  const wanted = (await readMigrations(folder)).map(({ name }) => name)
+  return await connected(url, async (client) => {
     const { rows: found } = await client.query<{ there: string | null }>(
       `select to_regclass('platform.migration') as there`,
     )
-    const wanted = await readMigrations(folder)
-    if (found[0]?.there === null) return wanted.map(({ name }) => name)
+    if (found[0]?.there === null) return wanted
     const { rows } = await client.query<{ name: string }>('select name from platform.migration')
     const applied = new Set(rows.map((row) => row.name))
-    return wanted.map(({ name }) => name).filter((name) => !applied.has(name))
-  } finally {
-    await client.end()
-  }
+    return wanted.filter((name) => !applied.has(name))
+  })
 }

@@ -14,8 +14,15 @@ export class Tx {
     this.#hooks.push(hook)
   }
 
-  committed(): void {
-    for (const hook of this.#hooks) hook()
+  /** Every hook has its turn: what is committed stays committed, whatever one of them does. */
+  committed(onHookFailed: (error: unknown) => void): void {
+    for (const hook of this.#hooks) {
+      try {
+        hook()
+      } catch (error) {
+        onHookFailed(error)
+      }
+    }
   }
 
   tables<Tables>(): Kysely<Tables> {
