@@ -1,0 +1,28 @@
+import type { Operation } from '@switchyard/contracts/operation.ts'
+import { operations } from '@switchyard/contracts/operations.ts'
+import type { Example, MakeExample } from './example.ts'
+import { fileExamples } from './examples/files.ts'
+import { organizationExamples } from './examples/organization.ts'
+import type { Place } from './place.ts'
+
+/** One working call for every operation. Each module's part is typed, so a missing one does not compile either. */
+const examples: Readonly<Record<string, MakeExample>> = { ...fileExamples, ...organizationExamples }
+
+/** Every operation with its example; throws when one of either has no partner. */
+export function sweptOperations(): readonly Operation[] {
+  const known = new Set(operations.map(({ id }) => id))
+  const missing = operations.filter(({ id }) => examples[id] === undefined).map(({ id }) => id)
+  const stray = Object.keys(examples).filter((id) => !known.has(id))
+  if (missing.length > 0 || stray.length > 0) {
+    throw new Error(
+      `server/test/sweeps/examples: add an example for ${missing.join(', ') || 'nothing'}; remove ${stray.join(', ') || 'nothing'}.`,
+    )
+  }
+  return operations
+}
+
+export async function exampleOf(operation: Operation, at: Place): Promise<Example> {
+  const makeExample = examples[operation.id]
+  if (makeExample === undefined) throw new Error(`server/test/sweeps/examples has nothing for ${operation.id}.`)
+  return await makeExample(at)
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { faults, type FaultCode, type FaultEntry } from '@switchyard/contracts/errors.ts'
+import type { Operation } from '@switchyard/contracts/operation.ts'
+import { operations } from '@switchyard/contracts/operations.ts'
+import { testApp } from '../test-app.ts'
+import { sweptOperations } from './examples.ts'
+import type { FaultCase, Provocation } from './fault-cases/fault-case.ts'
+import { fileFaults } from './fault-cases/files.ts'
+import {
+  adminApiKeyFaults,
+  adsApiKeyFaults,
+  auditLogFaults,
+  containerNetworkPolicyFaults,
+  inviteFaults,
+  userFaults,
+} from './fault-cases/organization.ts'
+import { projectApiKeyFaults, projectFaults, projectUserFaults, serviceAccountFaults } from './fault-cases/projects.ts'
+import { ask, ownPlace, type Place } from './place.ts'
+import { sendRaw } from './raw-request.ts'
+import { snapshot } from './snapshot.ts'
+
+const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCase>>>>> = {
+  ...fileFaults,
+  ...projectFaults,
+  ...projectApiKeyFaults,
+  ...serviceAccountFaults,
+  ...projectUserFaults,
+  ...userFaults,
+  ...inviteFaults,
+  ...adminApiKeyFaults,
+  ...adsApiKeyFaults,
+  ...containerNetworkPolicyFaults,
+  ...auditLogFaults,
+}
+
+const declared = ({ id, faults: codes = [] }: Operation) => codes.map((code) => `${id}: ${code}`)
+
+test('the table of faults holds a case for everything that is declared, and nothing else', () => {
+  const held = Object.entries(cases).flatMap(([id, byCode]) => Object.keys(byCode).map((code) => `${id}: ${code}`))
+  assert.deepEqual(held.toSorted(), operations.flatMap(declared).toSorted())
+})
+
+/** A refusal over the wire, whichever way the request was made. */
+async function provoke(place: Place, operation: Operation, { raw, headers, key, ...input }: Provocation) {
+  if (raw !== undefined) {
+    const reply = await sendRaw(place, operation, input, raw)
+    return { ...reply, shouldRetry: reply.headers['x-should-retry'] ?? null }
+  }
+  const reply = await ask(place, operation, { ...input, ...(headers && { headers }), ...(key && { key }) })
+  return { ...reply, shouldRetry: reply.headers.get('x-should-retry') }
+}
+
+test('every fault that an operation declares can be met, as the catalogue says, and changes nothing', async (t) => {
+  const app = await testApp(t)
+  const place = ownPlace(app)
+  for (const operation of sweptOperations()) {
+    for (const code of operation.faults ?? []) {
+      await t.test(`${operation.id}: ${code}`, async () => {
+        const provocation = await cases[operation.id]?.[code]?.(place)
+        assert.ok(provocation !== undefined)
+        const before = await snapshot(app)
+        const reply = await provoke(place, operation, provocation)
+        const entry: FaultEntry = faults[code]
+        assert.equal(reply.status, entry.status, reply.text)
+        const { message, ...rest } = reply.error ?? { message: '' }
+        assert.deepEqual(rest, { type: entry.type, code, param: provocation.param })
+        assert.ok(message.length > 10)
+        assert.equal(reply.shouldRetry, entry.retry === false ? 'false' : null)
+        assert.deepEqual(await snapshot(app), before, 'a refused request changed something')
+      })
+    }
+  }
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Operation } from '@switchyard/contracts/operation.ts'
+import { newId } from '#platform/std/ids.ts'
+import type { CallReply } from '../call-operation.ts'
+import { testApp } from '../test-app.ts'
+import { replaceAt, valueAt, type Example } from './example.ts'
+import { exampleOf, sweptOperations } from './examples.ts'
+import { ask, ownPlace, siblingPlace, strangerPlace, type Place } from './place.ts'
+import { idsOf, snapshot } from './snapshot.ts'
+
+/** Differs from reply to reply without saying anything about the object. */
+const perReply = new Set(['x-request-id', 'date', 'openai-processing-ms'])
+
+const headersOf = (reply: CallReply<unknown>) =>
+  Object.fromEntries([...reply.headers].filter(([name]) => !perReply.has(name)))
+
+/** An id of the same form and time that nobody has: where only its place in an order counts, it has the same place. */
+const madeUp = (id: string) => id.replace(/(?<=[-_][^-_]{10})[^-_]+$/, newId('').slice(10))
+
+/** Where the ids of a place are foreign to the caller. A project next door is open to the admin of both. */
+function foreignPaths(operation: Operation, example: Example, there: Place): string[] {
+  const params = Object.keys(example.params ?? {}).map((name) => `params.${name}`)
+  const paths = [...params, ...(example.references ?? [])]
+  if (operation.auth !== 'admin_key' || there.org.id !== there.app.org.id) return paths
+  if (!params.includes('params.project_id')) return []
+  return paths.filter((path) => /^params\.(?!project_id$)/.test(path))
+}
+
+/** Someone else's ids at these paths give what nobody's ids give, and change nothing. */
+async function seesNothing(here: Place, operation: Operation, own: Example, theirs: Example, paths: string[]) {
+  const put = (idFor: (path: string) => string) =>
+    paths.reduce((example, path) => replaceAt(example, path, idFor(path)), own)
+  const foreign = put((path) => valueAt(theirs, path))
+  const unknown = put((path) => madeUp(valueAt(theirs, path)))
+  const before = await snapshot(here.app)
+  const reply = await ask(here, operation, foreign)
+  const expected = await ask(here, operation, unknown)
+  const about = `${paths.join(' and ')}: ${reply.status} ${reply.text}`
+  assert.deepEqual([reply.status, reply.text], [expected.status, expected.text], about)
+  assert.deepEqual(headersOf(reply), headersOf(expected))
+  assert.deepEqual(await snapshot(here.app), before, 'something was changed')
+  if (paths.some((path) => path.startsWith('params.'))) {
+    assert.deepEqual([reply.status, reply.error?.code], [404, 'not_found'], about)
+  }
+}
+
+test('an object of another project or organisation answers byte for byte as one that never was', async (t) => {
+  const app = await testApp(t)
+  const here = ownPlace(app)
+  for (const operation of sweptOperations()) {
+    await t.test(operation.id, async () => {
+      for (const there of [siblingPlace(app), strangerPlace(app)]) {
+        const own = await exampleOf(operation, here)
+        const theirs = await exampleOf(operation, there)
+        const paths = foreignPaths(operation, own, there)
+        for (const path of paths) await seesNothing(here, operation, own, theirs, [path])
+        if (paths.length > 1) await seesNothing(here, operation, own, theirs, paths)
+      }
+    })
+  }
+})
+
+/** What must not be seen: everything of the other organisation and, inside a project, of the project next door. */
+async function hiddenFrom(operation: Operation, here: Place): Promise<string[]> {
+  const { app } = here
+  const strangers = [...(await idsOf(app, 'org_id', app.otherOrg.id)), app.otherOrg.id, app.otherOrg.project.id]
+  const neighbours = await idsOf(app, 'project_id', app.other.id)
+  const inProject = operation.auth === 'project_key' || operation.path.includes('{project_id}')
+  return [...strangers, ...(inProject ? neighbours : [])]
+}
+
+test('what can be read or listed never shows anything of another project or organisation', async (t) => {
+  const app = await testApp(t)
+  const here = ownPlace(app)
+  const swept = sweptOperations()
+  for (const there of [siblingPlace(app), strangerPlace(app)]) {
+    for (const operation of swept) await exampleOf(operation, there)
+  }
+  for (const operation of swept.filter(({ method }) => method === 'GET')) {
+    const hidden = await hiddenFrom(operation, here)
+    assert.ok(hidden.length > 10)
+    const { params } = await exampleOf(operation, here)
+    const reply = await ask(here, operation, { ...(params && { params }) })
+    assert.equal(reply.status, 200, reply.text)
+    assert.deepEqual(
+      hidden.filter((id) => reply.text.includes(id)),
+      [],
+      operation.id,
+    )
+  }
+})

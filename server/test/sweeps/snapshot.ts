@@ -1,0 +1,48 @@
+import { sql } from 'kysely'
+import type { TestApp } from '../test-app.ts'
+
+/** Changes with every use of a key, whatever the request asks for. */
+const restless = 'last_used_at'
+/** What the machinery keeps for itself is no object of anybody. */
+const machinery = ['platform', 'pg_catalog', 'information_schema']
+
+async function tables(app: TestApp): Promise<{ name: string; columns: string[] }[]> {
+  const { rows } = await sql<{ name: string; columns: string[] }>`
+    select format('%I.%I', c.table_schema, c.table_name) as name, array_agg(c.column_name::text) as columns
+    from information_schema.columns c
+    join information_schema.tables t using (table_schema, table_name)
+    where t.table_type = 'BASE TABLE' and c.table_schema <> all (${machinery})
+    group by 1 order by 1`.execute(app.db.kysely)
+  return rows
+}
+
+/**
+ * A digest of every table of every module, and the names of all blobs: two snapshots are equal exactly when nothing was
+ * changed in between, and where they differ stands what was.
+ */
+export async function snapshot(app: TestApp): Promise<Record<string, unknown>> {
+  const digests = (await tables(app)).map(
+    ({
+      name,
+    }) => sql`select ${name} as name, count(*) || ' rows ' || md5(string_agg(md5(row), '' order by md5(row))) as digest
+      from (select (to_jsonb(t) - ${restless})::text as row from ${sql.raw(name)} t) rows`,
+  )
+  const { rows } = await sql<{ name: string; digest: string | null }>`${sql.join(digests, sql` union all `)}`.execute(
+    app.db.kysely,
+  )
+  const blobs: string[] = []
+  for await (const { name } of app.wired.blobs.list('files')) blobs.push(name)
+  return { ...Object.fromEntries(rows.map(({ name, digest }) => [name, digest])), blobs }
+}
+
+/** The ids of everything that belongs to an organisation (`org_id`) or a project (`project_id`). */
+export async function idsOf(app: TestApp, column: 'org_id' | 'project_id', owner: string): Promise<string[]> {
+  const owned = (await tables(app)).filter(({ columns }) => columns.includes('id') && columns.includes(column))
+  const found: string[] = []
+  for (const { name } of owned) {
+    const { rows } = await sql<{ id: string }>`
+      select id from ${sql.raw(name)} where ${sql.raw(column)} = ${owner}`.execute(app.db.kysely)
+    found.push(...rows.map(({ id }) => id))
+  }
+  return found
+}

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '../test-app.ts'
+import { exampleOf, sweptOperations } from './examples.ts'
+import { ask, ownPlace } from './place.ts'
+
+test('every operation answers its example with 200, a reply of its contract and a request id', async (t) => {
+  const app = await testApp(t)
+  const place = ownPlace(app)
+  for (const operation of sweptOperations()) {
+    await t.test(operation.id, async () => {
+      const reply = await ask(place, operation, await exampleOf(operation, place))
+      assert.equal(reply.status, 200, reply.text)
+      assert.match(reply.headers.get('x-request-id') ?? '', /^req_[0-9a-f]{32}$/)
+      if (operation.reply === 'binary') return
+      assert.match(reply.headers.get('content-type') ?? '', /^application\/json/)
+      operation.reply.parse(reply.body)
+    })
+  }
+})
