@@ -7,12 +7,36 @@ export interface Step {
   readonly counts?: true
 }
 
-const test = (kind: string) => ['node', 'tools/test.ts', kind]
+const step = (name: string, shareSeconds: number, command: string): Step => ({
+  name,
+  shareSeconds,
+  command: ['node', ...command.split(' ')],
+})
+const proof = (name: string, shareSeconds: number, command: string): Step => ({
+  ...step(name, shareSeconds, command),
+  counts: true,
+})
 
 /** Cheapest first, so that a mistake is told early; what kills processes comes last. */
-export const steps: readonly Step[] = [
-  { name: 'check', command: ['node', 'tools/check.ts'], shareSeconds: 40 },
-  { name: 'seeds', command: ['node', 'tools/seeds.ts', '--check'], shareSeconds: 5 },
-  { name: 'unit', command: test('unit'), shareSeconds: 30, counts: true },
-  { name: 'integration', command: test('int'), shareSeconds: 120, counts: true },
+export const ciSteps: readonly Step[] = [
+  step('check', 40, 'tools/check.ts'),
+  proof('unit', 30, 'tools/test.ts unit'),
+  proof('integration', 120, 'tools/test.ts int'),
+  proof('compat', 60, 'tools/test.ts compat'),
+  proof('dev', 20, 'e2e/dev/dev-journey.ts'),
+  proof('fuzz', 30, 'e2e/fuzz/fuzz.ts --requests 5000'),
+  proof('valkey', 30, 'e2e/valkey/valkey-loss.ts'),
+  proof('rolling', 40, 'e2e/rolling/rolling.ts --seconds 15'),
+  proof('bench', 60, 'bench/run.ts --ci'),
+  proof('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
+  proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
+]
+
+/** The same at full size: what docs/proofs reports. */
+export const soakSteps: readonly Step[] = [
+  proof('fuzz', 600, 'e2e/fuzz/fuzz.ts --requests 100000'),
+  proof('valkey', 60, 'e2e/valkey/valkey-loss.ts'),
+  proof('rolling', 180, 'e2e/rolling/rolling.ts --seconds 60'),
+  proof('expiry', 900, 'e2e/chaos/expiry.chaos.ts --files 2000 --rounds 10'),
+  proof('engine', 1_200, 'e2e/chaos/engine.chaos.ts --pieces 2000 --rounds 10'),
 ]

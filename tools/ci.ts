@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { steps, type Step } from './ci-steps.ts'
+import { ciSteps, soakSteps, type Step } from './ci-steps.ts'
 
 /** A step that hangs must not take the whole time of the run. */
 const stepLimitFactor = 4
@@ -56,7 +56,10 @@ function readLines(file: string): string[] {
   }
 }
 
-async function main(only: readonly string[]): Promise<number> {
+/** `node tools/ci.ts [--soak] [step …]` */
+async function main(args: readonly string[]): Promise<number> {
+  const steps = args.includes('--soak') ? soakSteps : ciSteps
+  const only = args.filter((arg) => arg !== '--soak')
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-ci-'))
   const countsFile = join(folder, 'counts')
   const chosen = only.length === 0 ? steps : steps.filter(({ name }) => only.includes(name))

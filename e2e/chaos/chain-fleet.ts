@@ -31,12 +31,16 @@ export class ChainFleet {
   readonly #children = new Map<Name, ChainChild>()
   readonly #told = new Map<Name, Told>()
   readonly #past: Counts[] = []
+  readonly #startingAgain = new Map<Name, Promise<void>>()
+  /** Processes that ended without having been asked to. They are started again, as any supervisor would. */
+  crashes = 0
 
   private constructor(
     folder: string,
     engines: { postgres: Postgres; restate: Restate },
     databaseUrl: string,
     workerPort: number,
+    stalledMs: number,
   ) {
     this.#folder = folder
     this.postgres = engines.postgres
@@ -51,17 +55,17 @@ export class ChainFleet {
     })
     const { ingressUrl, adminUrl, identityKey } = this.restate
     const where = { databaseUrl, ingressUrl, adminUrl, identityKey, prefix: 'chaos' }
-    const pace = { workMs: 20, stalledMs: 15_000, sweepEveryMs: 2_000, sweepLeaseMs: 6_000, drainMs: 10_000 }
+    const pace = { workMs: 20, stalledMs, sweepEveryMs: 2_000, sweepLeaseMs: 6_000, drainMs: 10_000 }
     this.#common = { ...where, ...pace, stepsMax: 64, code: 'v1', logLevel: 'silent' }
   }
 
-  static async start(): Promise<ChainFleet> {
+  static async start(stalledMs: number): Promise<ChainFleet> {
     const folder = mkdtempSync(join(tmpdir(), 'switchyard-chaos-'))
     chmodSync(folder, 0o755)
     const postgres = await startPostgres({ dataDir: join(folder, 'postgres') })
     const restate = await startRestate({ dataDir: join(folder, 'restate') })
     const { url } = await scratchDatabase(postgres.url)
-    const fleet = new ChainFleet(folder, { postgres, restate }, url, await freePort())
+    const fleet = new ChainFleet(folder, { postgres, restate }, url, await freePort(), stalledMs)
     await createChainTables(fleet.db)
     return fleet
   }
@@ -74,7 +78,20 @@ export class ChainFleet {
   async start(name: Name, told: Told = this.#told.get(name) ?? {}): Promise<void> {
     this.#told.set(name, told)
     const port = name === 'api' ? {} : { port: this.#workerPort }
-    this.#children.set(name, await ChainChild.start({ ...this.#common, ...port, ...told, worker: name }))
+    const child = await ChainChild.start({ ...this.#common, ...port, ...told, worker: name })
+    this.#children.set(name, child)
+    void this.#supervise(name, child)
+  }
+
+  async #supervise(name: Name, child: ChainChild): Promise<void> {
+    if (!(await child.ended())) return
+    this.crashes += 1
+    console.log(`  ${name} ended by itself and is started again`)
+    this.#gone(name)
+    const again = this.start(name)
+    this.#startingAgain.set(name, again)
+    await again
+    this.#startingAgain.delete(name)
   }
 
   child(name: Name): ChainChild {
@@ -84,11 +101,13 @@ export class ChainFleet {
   }
 
   async kill9(name: Name): Promise<void> {
+    await this.#startingAgain.get(name)
     await this.child(name).kill9()
     this.#gone(name)
   }
 
   async end(name: Name): Promise<void> {
+    await this.#startingAgain.get(name)
     if (!this.#children.has(name)) return
     await this.child(name).end()
     this.#gone(name)

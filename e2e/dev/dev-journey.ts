@@ -1,0 +1,127 @@
+/**
+ * What a newcomer does with the README alone: start it, read dev.env, upload a file, list it, end it.
+ * Afterwards no process and no port of it may be left.
+ *
+ *   node e2e/dev/dev-journey.ts [--split]
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseEnv } from 'node:util'
+import OpenAI, { toFile } from 'openai'
+import { becomesTrue } from '../../dev/engines/wait-until.ts'
+import { isAlive } from '../../dev/processes.ts'
+import { recordCounts } from '../../tools/testing/record-counts.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const readyBoundMs = 120_000
+const endBoundMs = 60_000
+
+interface Step {
+  readonly promise: string
+  readonly holds: () => boolean | Promise<boolean>
+}
+
+/** Every pid that the stack wrote down while it ran. */
+function recordedPids(folder: string): number[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => name.endsWith('.pid') && name !== 'postmaster.pid',
+  )
+  return files.flatMap((name) => {
+    const text = readFileSync(join(folder, name), 'utf8')
+    return text.startsWith('{') ? [(JSON.parse(text) as { pid: number }).pid] : []
+  })
+}
+
+async function answers(port: number): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port })
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+const portOf = (url: string | undefined) => Number(new URL(url ?? '').port)
+
+async function journey(dev: ChildProcess, folder: string): Promise<Step[]> {
+  const envFile = join(folder, 'dev.env')
+  const ready = await becomesTrue(() => existsSync(envFile) || dev.exitCode !== null, readyBoundMs)
+  if (!ready || dev.exitCode !== null)
+    return [{ promise: 'npm run dev reaches ready and writes dev.env', holds: () => false }]
+  const env = parseEnv(readFileSync(envFile, 'utf8'))
+  const client = new OpenAI({
+    baseURL: env['OPENAI_BASE_URL'] ?? '',
+    apiKey: env['OPENAI_API_KEY'] ?? '',
+    adminAPIKey: env['SWITCHYARD_ADMIN_KEY'] ?? '',
+  })
+  const ports = [portOf(env['OPENAI_BASE_URL']), portOf(env['SWITCHYARD_TLS_BASE_URL'])]
+  const pids = recordedPids(folder)
+  return [
+    { promise: 'npm run dev reaches ready and writes dev.env', holds: () => true },
+    {
+      promise: 'a file goes up and comes down with nothing but dev.env',
+      holds: async () => {
+        const file = await client.files.create({
+          file: await toFile(Buffer.from('hello'), 'hello.txt'),
+          purpose: 'user_data',
+        })
+        return (await (await client.files.content(file.id)).text()) === 'hello'
+      },
+    },
+    {
+      promise: 'the admin key of dev.env opens the admin API',
+      holds: async () =>
+        (await client.admin.organization.projects.list()).data.some(({ id }) => id === env['SWITCHYARD_PROJECT_ID']),
+    },
+    { promise: 'the TLS listener is there', holds: () => answers(ports[1] ?? 0) },
+    {
+      promise: 'SIGTERM ends it with exit code 0',
+      holds: async () => {
+        dev.kill('SIGTERM')
+        await becomesTrue(() => dev.exitCode !== null || dev.signalCode !== null, endBoundMs)
+        return dev.exitCode === 0
+      },
+    },
+    {
+      promise: `no process of it is left (${pids.length} were seen)`,
+      holds: () => pids.length >= 4 && !pids.some((pid) => isAlive(pid)),
+    },
+    { promise: 'no port of it is left', holds: async () => !(await Promise.all(ports.map(answers))).some(Boolean) },
+  ]
+}
+
+async function main(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'switchyard-journey-'))
+  // With npm in between, as people run it: npm must hand the signal on.
+  const dev = spawn('npm', ['run', '--silent', 'dev', '--', '--no-watch', '--data', folder, ...process.argv.slice(2)], {
+    cwd: root,
+    stdio: 'inherit',
+  })
+  let passed = 0
+  let failed = 0
+  try {
+    for (const { promise, holds } of await journey(dev, folder)) {
+      const held = await Promise.resolve(holds()).catch((error: unknown) => {
+        console.log(error)
+        return false
+      })
+      if (held) passed += 1
+      else failed += 1
+      console.log(`${held ? 'ok  ' : 'FAIL'} ${promise}`)
+    }
+  } finally {
+    if (dev.exitCode === null) dev.kill('SIGTERM')
+    await becomesTrue(() => dev.exitCode !== null || dev.signalCode !== null, endBoundMs)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  recordCounts('dev', { passed, failed })
+  return failed === 0 ? 0 : 1
+}
+
+process.exitCode = await main()
