@@ -177,7 +177,8 @@ class Reading<Received> {
     if (this.#file !== null) {
       throw new Fault('invalid_multipart', `The part '${known}' was sent twice.`, { param })
     }
-    const given = storable(filename ?? '', 'file name', param)
+    // How fetch and httpx write a quote there, as HTML says of forms.
+    const given = storable((filename ?? '').replaceAll('%22', '"'), 'file name', param)
     if (given.length > fileNameMax) {
       throw new Fault('string_above_max_length', `The file name is longer than ${fileNameMax} characters.`, { param })
     }
