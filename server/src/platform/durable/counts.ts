@@ -1,4 +1,4 @@
-import type { Counter, Metrics } from '../telemetry/metrics.ts'
+import type { Counter, Histogram, Metrics } from '../telemetry/metrics.ts'
 
 const none = {
   /** Sent by the process that committed it, right after the commit. */
@@ -24,11 +24,20 @@ export type CountName = keyof typeof none
 /** What the durable layer did in this process since it started. */
 export type Counts = Readonly<Record<CountName, number>>
 
+export type StepOutcome = 'done' | 'over' | 'failed'
+
+const countOf = { done: 'stepsDone', over: 'stepsOver', failed: 'stepsFailed' } as const
+
 export class DurableCounts {
   readonly #counts: Record<CountName, number> = { ...none }
   readonly #metric: Counter<'what'> | undefined
+  readonly #durations: Histogram<'handler' | 'outcome'> | undefined
 
   constructor(metrics?: Metrics) {
+    this.#durations = metrics?.histogram('durable_step_seconds', 'Time of one attempt of a step.', [
+      'handler',
+      'outcome',
+    ])
     this.#metric = metrics?.counter('durable_events_total', 'Submissions, steps and repairs of durable work.', ['what'])
   }
 
@@ -36,6 +45,11 @@ export class DurableCounts {
     if (by === 0) return
     this.#counts[name] += by
     this.#metric?.inc({ what: name }, by)
+  }
+
+  addStep(handler: string, outcome: StepOutcome, ms: number): void {
+    this.add(countOf[outcome])
+    this.#durations?.observe({ handler, outcome }, ms / 1_000)
   }
 
   read(): Counts {

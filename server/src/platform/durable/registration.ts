@@ -46,7 +46,8 @@ export class Registration {
       drain: () => this.#end(),
       stop: () => this.#end(),
       ready: async () => {
-        if (!this.#everSettled) return { ok: false, detail: 'the engine does not know this worker yet' }
+        const unknown = 'the engine does not know this worker yet'
+        if (!this.#everSettled) return { ok: false, detail: this.#problem ?? unknown }
         return this.#problem === null ? { ok: true } : { ok: true, degraded: this.#problem }
       },
     }
@@ -77,7 +78,7 @@ export class Registration {
       } catch (err) {
         failures += 1
         this.#settled = false
-        this.#problem = 'the engine could not be asked'
+        this.#problem = `the engine could not be told of this worker: ${err instanceof Error ? err.message : 'unknown'}`
         if (failures === 1) this.#options.log.warn({ err }, 'the engine could not be asked for our registration')
       }
       const hurry = failures > 0 || !this.#settled

@@ -1,5 +1,5 @@
 import type { Log } from '../telemetry/log.ts'
-import type { DurableCounts } from './counts.ts'
+import type { DurableCounts, StepOutcome } from './counts.ts'
 import type { BoundHandler } from './handler.ts'
 import { StepOver } from './step-over.ts'
 
@@ -96,20 +96,22 @@ export class StepRunner {
     const { log, counts } = this.#options
     const { handler, key, invocationId } = step
     const begunMs = performance.now()
-    const said = () => ({ handler: handler.name, key, invocationId, ms: Math.round(performance.now() - begunMs) })
+    const end = (outcome: StepOutcome) => {
+      const ms = performance.now() - begunMs
+      counts.addStep(handler.name, outcome, ms)
+      return { handler: handler.name, key, invocationId, ms: Math.round(ms) }
+    }
     try {
       await runInTime(step)
-      counts.add('stepsDone')
-      log.info(said(), 'step done')
+      log.info(end('done'), 'step done')
     } catch (err) {
       if (err instanceof StepOver) {
-        counts.add('stepsOver')
-        log.info({ ...said(), why: err.name }, 'step over')
+        log.info({ ...end('over'), why: err.name }, 'step over')
         return
       }
-      counts.add('stepsFailed')
-      if (step.signal.aborted) log.warn(said(), 'step was cut off by the engine or by a lost connection')
-      else log.warn({ ...said(), err }, 'step failed and will be tried again')
+      const line = end('failed')
+      if (step.signal.aborted) log.warn(line, 'step was cut off by the engine or by a lost connection')
+      else log.warn({ ...line, err }, 'step failed and will be tried again')
       throw new StepFailed(err instanceof Error ? err.name : 'unknown error')
     }
   }

@@ -12,6 +12,7 @@ const readyBoundMs = 60_000
 export class ChainChild {
   readonly #child: ChildProcess
   readonly #exited: Promise<void>
+  #asked = false
   #counts: Counts | null = null
   #submitted = false
 
@@ -43,6 +44,12 @@ export class ChainChild {
     return started
   }
 
+  /** Resolves when the process has ended; true when nobody had asked it to. */
+  async ended(): Promise<boolean> {
+    await this.#exited
+    return !this.#asked
+  }
+
   /** As last heard of; a killed process takes the last fifth of a second with it. */
   get counts(): Counts | null {
     return this.#counts
@@ -54,6 +61,7 @@ export class ChainChild {
   }
 
   async kill9(): Promise<void> {
+    this.#asked = true
     this.#child.kill('SIGKILL')
     await this.#exited
   }
@@ -67,6 +75,7 @@ export class ChainChild {
   }
 
   async end(): Promise<void> {
+    this.#asked = true
     this.#child.kill('SIGTERM')
     await this.#exited
   }

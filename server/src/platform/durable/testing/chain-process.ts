@@ -36,7 +36,12 @@ const submitLanes = 4
 const retryMs = 200
 
 async function main(options: ChainProcessOptions): Promise<void> {
-  const log = createLog({ level: options.logLevel ?? 'warn', pretty: false, name: options.worker, destination: process.stderr })
+  const log = createLog({
+    level: options.logLevel ?? 'warn',
+    pretty: false,
+    name: options.worker,
+    destination: process.stderr,
+  })
   const database = openDatabase({
     url: options.databaseUrl,
     connectionsMax,
