@@ -10,7 +10,8 @@ const domainTextMax = 255
  * A lower-case host name (international ones as punycode), or `*.` before one. The last label starts with a letter, so
  * an IPv4 address does not fit; a wildcard stands before at least two labels, so `*.com` does not fit.
  */
-const hostPattern = /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/
+const hostPattern =
+  /^(?=(?:\*\.)?.{1,253}$)(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 export const AllowedDomain = z
   .string()

@@ -1,1 +1,1 @@
-export { createOrgs, type ContainerNetwork, type Orgs, type Project } from './module.ts'
+export { createOrgs, type Orgs } from './module.ts'

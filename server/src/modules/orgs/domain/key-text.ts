@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { base32 } from '#platform/std/ids.ts'
 
 export type KeyKind = 'project' | 'service_account' | 'admin' | 'ads'
@@ -30,7 +30,7 @@ export interface MintedKey {
 }
 
 function checksum(text: string): string {
-  const digest = createHash('sha256').update('switchyard key checksum:').update(text).digest()
+  const digest = hash('sha256', `switchyard key checksum:${text}`, 'buffer')
   return base32(digest.subarray(0, checksumBytes)).slice(0, checksumChars)
 }
 
@@ -50,5 +50,5 @@ export function isKeyText(token: string): boolean {
 
 /** 256 random bits need no salt and no slow hash. */
 export function hashKeyText(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }
