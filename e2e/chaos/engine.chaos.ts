@@ -7,9 +7,8 @@
  *   node e2e/chaos/engine.chaos.ts --pieces 2000 --rounds 10
  */
 import { parseArgs } from 'node:util'
-import { sql } from 'kysely'
 import type { CountName } from '#platform/durable/counts.ts'
-import { chainState, stepsPerPiece } from '#platform/durable/testing/chain.ts'
+import { auditPieces, chainState, countBegun, stepsPerPiece } from '#platform/durable/testing/chain.ts'
 import { sleep } from '#platform/std/clock.ts'
 import { recordCounts } from '../../tools/testing/record-counts.ts'
 import { ChainFleet } from './chain-fleet.ts'
@@ -91,7 +90,7 @@ async function freezeWorker(fleet: ChainFleet, pieces: number, frozenMs: number)
 }
 
 async function changeCode(fleet: ChainFleet, running: number): Promise<void> {
-  await until('the steps are running', async () => (await countRunning(fleet)) >= running)
+  await until('the steps are running', async () => (await countBegun(fleet.db)) >= running)
   await Promise.all([fleet.end('worker-1'), fleet.end('worker-2')])
   await fleet.startWorkers({ code: 'v2', stepTimeoutMs: 45_000 })
 }
@@ -114,32 +113,12 @@ async function runPhase(fleet: ChainFleet, phase: Phase, firstPiece: number): Pr
   const expected = range.to
   const ended = await until('every piece ended', async () => (await chainState(fleet.db)).ended >= expected, false)
   if (!ended) await explainStall(fleet)
-  const state = await auditPhase(fleet, range)
+  const state = await auditPieces(fleet.db, range)
   const counts = Object.fromEntries(shownCounts.map((name) => [name, fleet.count(name) - (before[name] ?? 0)]))
   const seconds = Math.round((performance.now() - begunMs) / 1_000)
   const good =
     state.ended === phase.pieces && state.rows === stepsPerPiece * phase.pieces && state.doubled === 0 ? 'ok' : 'FAILED'
   return { phase: phase.name, pieces: phase.pieces, ...state, ...counts, seconds, result: good }
-}
-
-async function auditPhase(fleet: ChainFleet, { from, to }: { from: number; to: number }) {
-  const { rows } = await sql<{ ended: number; rows: number; doubled: number }>`
-    with piece as (select id, ended_at from chain.piece where substr(id, 3)::integer between ${from} and ${to}),
-         step as (select r.piece, r.step, count(*) as times from chain.row r join piece p on p.id = r.piece group by 1, 2)
-    select (select count(*) from piece where ended_at is not null) as ended,
-           (select coalesce(sum(times), 0) from step) as rows,
-           (select count(*) from step where times > 1) as doubled`.execute(fleet.db.kysely)
-  const [row] = rows
-  if (row === undefined) throw new Error('the audit found nothing')
-  return row
-}
-
-async function countRunning(fleet: ChainFleet): Promise<number> {
-  const { rows } = await sql<{ running: number }>`
-    select count(*) as running from chain.piece where ended_at is null and attempt > 0 and done = 0`.execute(
-    fleet.db.kysely,
-  )
-  return rows[0]?.running ?? 0
 }
 
 /** Where the engine has what did not end; for whoever has to find out why. */
@@ -207,6 +186,9 @@ async function main(): Promise<number> {
     },
   ]
   const fleet = await ChainFleet.start(pace.stalledMs)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => void fleet.stop().finally(() => process.exit(1)))
+  }
   const lines: Line[] = []
   try {
     let next = 1

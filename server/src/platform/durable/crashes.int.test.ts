@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { freePort } from '../../../../dev/engines/free-port.ts'
 import type { Database } from '../db/db.ts'
-import { addPiece, chainHandler, chainState } from './testing/chain.ts'
+import { addPiece, chainHandler, chainState, countBegun } from './testing/chain.ts'
 import { ChainChild } from './testing/chain-child.ts'
 import type { ChainProcessOptions } from './testing/chain-process.ts'
 import { startParts } from './testing/parts.ts'
@@ -66,7 +66,7 @@ test('a worker that was frozen for longer than its lease writes nothing when it 
   const frozenPort = await freePort()
   const frozen = await startChild(t, stack, { worker: 'frozen', port: frozenPort, workMs: 1_000, stalledMs: 3_000 })
   await addPieces(t, stack)
-  await eventually('steps have begun', boundMs, async () => (await claimed(stack.db)) === pieces)
+  await eventually('steps have begun', boundMs, async () => (await countBegun(stack.db)) === pieces)
   frozen.freeze()
   // At the same port, the kernel would go on giving the frozen one its share of connections; that takes a minute.
   await startChild(t, stack, { worker: 'awake', port: await freePort(), stalledMs: 3_000 })
@@ -84,7 +84,7 @@ test('a worker that ends hands its share to the other without cutting off a step
   const first = await startChild(t, stack, { worker: 'first', port, workMs: 400, stalledMs: 60_000 })
   const second = await startChild(t, stack, { worker: 'second', port, workMs: 400, stalledMs: 60_000 })
   await addPieces(t, stack)
-  await eventually('steps have begun', boundMs, async () => (await claimed(stack.db)) > 0)
+  await eventually('steps have begun', boundMs, async () => (await countBegun(stack.db)) > 0)
   await first.end()
   await allEnded(stack.db)
   await second.end()
@@ -113,10 +113,4 @@ test('changed code takes over the work that the old code had begun, at the same 
 
 function overOrFailed(child: ChainChild): number {
   return (child.counts?.stepsOver ?? 0) + (child.counts?.stepsFailed ?? 0)
-}
-
-async function claimed(db: Database): Promise<number> {
-  const { rows } = await sql<{ claimed: number }>`
-    select count(*) as claimed from chain.piece where attempt > 0 and done = 0`.execute(db.kysely)
-  return rows[0]!.claimed
 }

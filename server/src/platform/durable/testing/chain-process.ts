@@ -98,16 +98,18 @@ async function submitPieces(
   const lane = async () => {
     for (let at = next++; at <= to && !signal.aborted; at = next++) {
       const piece = `p-${at}`
+      let added = false
       while (!signal.aborted) {
         try {
           const { rows } = await sql`select 1 from chain.piece where id = ${piece}`.execute(database.kysely)
-          if (rows.length === 0) await addPiece(database, durable, chain, piece)
+          added = rows.length === 0
+          if (added) await addPiece(database, durable, chain, piece)
           break
         } catch {
           await sleep(retryMs, signal)
         }
       }
-      await sleep(everyMs, signal)
+      if (added) await sleep(everyMs, signal)
     }
   }
   await Promise.all(Array.from({ length: submitLanes }, lane))

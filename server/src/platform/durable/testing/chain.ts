@@ -129,3 +129,21 @@ export async function chainState(db: Database): Promise<ChainState> {
   `.execute(db.kysely)
   return rows[0]!
 }
+
+/** Of the pieces p-<from> up to p-<to> only: how many ended, which rows they left, and how many steps left more than one. */
+export async function auditPieces(db: Database, { from, to }: { from: number; to: number }) {
+  const { rows } = await sql<{ ended: number; rows: number; doubled: number }>`
+    with piece as (select id, ended_at from chain.piece where substr(id, 3)::integer between ${from} and ${to}),
+         step as (select r.piece, r.step, count(*) as times from chain.row r join piece p on p.id = r.piece group by 1, 2)
+    select (select count(*) from piece where ended_at is not null) as ended,
+           (select coalesce(sum(times), 0) from step) as rows,
+           (select count(*) from step where times > 1) as doubled`.execute(db.kysely)
+  return rows[0]!
+}
+
+/** Pieces whose first step has been claimed and not written. */
+export async function countBegun(db: Database): Promise<number> {
+  const { rows } = await sql<{ begun: number }>`
+    select count(*) as begun from chain.piece where ended_at is null and attempt > 0 and done = 0`.execute(db.kysely)
+  return rows[0]!.begun
+}
