@@ -1,3 +1,4 @@
+import type { OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createOrgs } from '#modules/orgs/index.ts'
@@ -6,8 +7,8 @@ import { createLog } from '#platform/telemetry/log.ts'
 
 /** The first organisation with its keys, the same at every start. */
 export interface Seeded {
-  readonly orgId: string
-  readonly projectId: string
+  readonly orgId: OrgId
+  readonly projectId: ProjectId
   readonly projectKey: string
   readonly adminKey: string
   readonly adsKey: string

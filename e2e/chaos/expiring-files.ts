@@ -28,7 +28,7 @@ export async function openSubject(stack: Stack): Promise<Subject> {
     onIdleError: () => undefined,
   })
   const blobs = createBlobs({ kind: 'disk', root: stack.env['SWITCHYARD_BLOBS_DIR'] ?? '' })
-  const projectId = stack.seeded.projectId as ProjectId
+  const { projectId } = stack.seeded
   const close = async () => {
     await db.close()
     await blobs.close()

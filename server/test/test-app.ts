@@ -1,5 +1,6 @@
+import type { OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { ErrorBody } from '@switchyard/contracts/errors.ts'
-import type { Operation, ReplyOf } from '@switchyard/contracts/operation.ts'
+import type { Operation, RepliedBy } from '@switchyard/contracts/operation.ts'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,12 +19,12 @@ import { callOperation, type CallInput, type CallReply } from './call-operation.
 import { testDatabase } from './test-database.ts'
 
 export interface TestProject {
-  readonly id: string
+  readonly id: ProjectId
   readonly key: string
 }
 
 export interface TestOrganization {
-  readonly id: string
+  readonly id: OrgId
   readonly adminKey: string
   readonly adsKey: string
   readonly project: TestProject
@@ -46,7 +47,7 @@ export interface TestApp {
   call<O extends Operation>(
     operation: O,
     input?: CallInput,
-  ): Promise<CallReply<ReplyOf<O>> & { error: ErrorBody['error'] }>
+  ): Promise<CallReply<RepliedBy<O>> & { error: ErrorBody['error'] }>
 }
 
 export async function testApp(t: TestContext, overrides: Record<string, string> = {}): Promise<TestApp> {
@@ -122,8 +123,8 @@ async function makeOrganization(orgs: Orgs, name: string): Promise<TestOrganizat
   return { id: orgId, adminKey, adsKey, project: await makeProject(orgs, orgId, `${name} project`) }
 }
 
-async function makeProject(orgs: Orgs, orgId: string, name: string): Promise<TestProject> {
-  const { projectId } = await orgs.createProject({ orgId: orgId as never, name })
-  const { key } = await orgs.mintProjectKey({ orgId: orgId as never, projectId, name: 'test' })
+async function makeProject(orgs: Orgs, orgId: OrgId, name: string): Promise<TestProject> {
+  const { projectId } = await orgs.createProject({ orgId, name })
+  const { key } = await orgs.mintProjectKey({ orgId, projectId, name: 'test' })
   return { id: projectId, key }
 }

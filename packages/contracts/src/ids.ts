@@ -6,12 +6,13 @@ import { z } from 'zod'
  */
 const idTextMax = 96
 
-const anyId = <Brand extends string>(brand: Brand, prefix: string) =>
+type BrandedText<Brand extends string> = z.core.$ZodBranded<z.ZodString, Brand>
+
+const anyId = <Brand extends string>(_brand: Brand, prefix: string): BrandedText<Brand> =>
   z
     .string()
     .max(idTextMax)
-    .brand(brand)
-    .meta({ examples: [`${prefix}01k9z3q4e8f6tv5x2m7c0n1b3a`] })
+    .meta({ examples: [`${prefix}01k9z3q4e8f6tv5x2m7c0n1b3a`] }) as unknown as BrandedText<Brand>
 
 export const FileId = anyId('FileId', 'file-')
 export const UploadId = anyId('UploadId', 'upload_')

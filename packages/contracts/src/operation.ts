@@ -59,3 +59,5 @@ export type BodyOf<O> = O extends { body: infer B }
       : undefined
   : undefined
 export type ReplyOf<O> = O extends { reply: infer R } ? (R extends z.ZodType ? z.input<R> : never) : never
+/** What a client gets: as `ReplyOf`, with ids branded. */
+export type RepliedBy<O> = O extends { reply: infer R } ? (R extends z.ZodType ? z.output<R> : never) : never

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Auth, Operation, ReplyOf } from '@switchyard/contracts/operation.ts'
+import type { Auth, Operation, RepliedBy } from '@switchyard/contracts/operation.ts'
 import { callOperation, type CallInput, type CallReply } from '../call-operation.ts'
 import type { TestApp, TestOrganization, TestProject } from '../test-app.ts'
 
@@ -28,9 +28,9 @@ export async function ask<O extends Operation>(
   place: Place,
   operation: O,
   input: CallInput = {},
-): Promise<CallReply<ReplyOf<O>>> {
+): Promise<CallReply<RepliedBy<O>>> {
   const key = keyFor(place, operation.auth)
-  return (await callOperation(place.app.baseUrl, operation, { key, ...input })) as CallReply<ReplyOf<O>>
+  return (await callOperation(place.app.baseUrl, operation, { key, ...input })) as CallReply<RepliedBy<O>>
 }
 
 /** The same for what an example stands on: anything but success is a broken example. */
@@ -38,7 +38,7 @@ export async function make<O extends Operation>(
   place: Place,
   operation: O,
   input: CallInput = {},
-): Promise<ReplyOf<O>> {
+): Promise<RepliedBy<O>> {
   const reply = await ask(place, operation, input)
   assert.equal(reply.status, 200, `${operation.id} while making an example: ${reply.text}`)
   return reply.body

@@ -7,7 +7,7 @@ const seconds = (at: Date) => Math.floor(at.getTime() / 1_000)
 
 export function fileView(row: FileRow): File {
   return {
-    id: row.id,
+    id: row.id as File['id'],
     object: 'file',
     bytes: row.bytes,
     created_at: seconds(row.created_at),
@@ -21,7 +21,7 @@ export function fileView(row: FileRow): File {
 
 export function uploadView(row: UploadRow, file: FileRow | null): Upload {
   return {
-    id: row.id,
+    id: row.id as Upload['id'],
     object: 'upload',
     bytes: row.bytes,
     created_at: seconds(row.created_at),

@@ -6,14 +6,14 @@ import type { AuditRow } from '../store/audit-log.ts'
 import { auditLogView } from './audit-log-view.ts'
 
 const row: AuditRow = {
-  id: 'audit_log-1',
+  id: 'audit_log-1' as AuditRow['id'],
   type: 'project.created',
   effective_at: new Date(1_700_000_000_900),
   actor_kind: 'api_key',
-  actor_key_id: 'key_1',
+  actor_key_id: 'key_1' as AuditRow['actor_key_id'],
   actor_user_id: null,
   actor_email: null,
-  project_id: 'proj_1',
+  project_id: 'proj_1' as AuditRow['project_id'],
   project_name: 'One',
   request_id: 'req_1',
   details: { id: 'proj_1', data: { name: 'One' } },

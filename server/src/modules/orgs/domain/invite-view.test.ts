@@ -4,7 +4,7 @@ import type { InviteRow } from '../store/invites.ts'
 import { inviteView } from './invite-view.ts'
 
 const row: InviteRow = {
-  id: 'invite-1',
+  id: 'invite-1' as InviteRow['id'],
   email: 'a@example.com',
   role: 'reader',
   projects: [],

@@ -34,7 +34,7 @@ test('a key that was never minted, and one that was revoked, open nothing', asyn
 test('a project is found by its id alone, archived or not', async (t) => {
   const { orgs, orgId, projectId } = await orgsOnly(t)
   assert.deepEqual(await orgs.findProject(projectId), { id: projectId, orgId, name: 'Project', archived: false })
-  assert.equal(await orgs.findProject(`${projectId}x`), null)
+  assert.equal(await orgs.findProject(`${projectId}x` as typeof projectId), null)
 })
 
 test('the lookup of a key reads a handful of rows by index, however many keys there are', async (t) => {

@@ -71,7 +71,7 @@ test('notes are bounded: a key beyond the bound is noted after the next writing'
   const at = await orgsOnly(t)
   const { keyId } = await at.orgs.mintProjectKey({ orgId: at.orgId, projectId: at.projectId, name: 'p' })
   const notes = createLastUsed({ db: at.db, log: silent })
-  for (let n = 0; n < notedKeysMax; n += 1) notes.note(`key_${n}`)
+  for (let n = 0; n < notedKeysMax; n += 1) notes.note(`key_${n}` as KeyId)
   notes.note(keyId)
   await notes.write()
   assert.equal(await lastUsed(at, keyId), null)

@@ -76,7 +76,7 @@ export async function isAuditCursor(orgs: OrgsReader, orgId: OrgId, id: string):
   const row = await orgs
     .selectFrom('orgs.audit_log')
     .select('id')
-    .where('id', '=', id)
+    .where('id', '=', id as AuditLogId)
     .where('org_id', '=', orgId)
     .executeTakeFirst()
   return row !== undefined

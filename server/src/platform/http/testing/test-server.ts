@@ -1,5 +1,5 @@
 import { operation, type Operation } from '@switchyard/contracts/operation.ts'
-import type { KeyId, OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
+import type { AdAccountId, KeyId, OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
 import type { TestContext } from 'node:test'
@@ -17,7 +17,7 @@ export const principals: Record<string, Principal> = {
   'sk-proj-good': { scope: { kind: 'project_key', keyId, orgId, projectId }, granted: null },
   'sk-proj-narrow': { scope: { kind: 'project_key', keyId, orgId, projectId }, granted: new Set(['things.read']) },
   'sk-admin-good': { scope: { kind: 'admin_key', keyId, orgId }, granted: null },
-  adsk_good: { scope: { kind: 'ads_key', keyId, orgId, adAccountId: 'adacct_1' }, granted: null },
+  adsk_good: { scope: { kind: 'ads_key', keyId, orgId, adAccountId: 'adacct_1' as AdAccountId }, granted: null },
 }
 
 export const key = { authorization: 'Bearer sk-proj-good' }

@@ -11,7 +11,8 @@ import { newId } from '#platform/std/ids.ts'
 import { testApp } from '../../../../../test/test-app.ts'
 import { auditOf, orgIdOf, refusalOf } from '../../testing/orgs-kit.ts'
 
-test('an organisation starts without network and allows what an administrator names', async (t) => {
+// S1-5.2-b
+test('an organisation starts without network and allows what an administrator, and nobody else, names', async (t) => {
   const app = await testApp(t)
   const { created_at } = (await app.call(retrieveOrganization)).body
   assert.deepEqual((await app.call(retrieveContainerNetworkPolicy)).body, {
@@ -27,6 +28,8 @@ test('an organisation starts without network and allows what an administrator na
   assert.deepEqual((await app.call(retrieveContainerNetworkPolicy)).body, set.body)
   const network = { type: 'allowlist', allowedDomains: allowed_domains }
   assert.deepEqual(await app.orgs.networkPolicy(orgIdOf(app)), network)
+  const byProject = await app.call(updateContainerNetworkPolicy, { body: { type: 'disabled' }, key: app.project.key })
+  assert.deepEqual(refusalOf(byProject), [401, 'invalid_api_key', null])
   const foreign = await app.call(retrieveContainerNetworkPolicy, { key: app.otherOrg.adminKey })
   assert.equal(foreign.body.type, 'disabled')
   assert.deepEqual(await app.orgs.networkPolicy(newId<OrgId>('org-')), { type: 'disabled', allowedDomains: [] })
