@@ -23,6 +23,7 @@ interface OutboxRow {
   delay_ms: number
 }
 
+const countedMax = 10_000
 const delayMs = `greatest(0, extract(epoch from due_at - clock_timestamp()) * 1000)::float8 as delay_ms`
 
 /** Rows whose lease has passed: left by a crash, or refused when they were sent before. */
@@ -46,9 +47,15 @@ const remove = statement<[ids: string[]], never>(
   `delete from platform.outbox where id = any($1::uuid[])`,
 )
 
-const count = statement<[], { rows: number }>(
+const count = statement<[limit: number], { rows: number }>(
   'platform.outbox-count',
-  `select count(*) as rows from (select 1 from platform.outbox limit 10000) as waiting`,
+  `select count(*) as rows from (select 1 from platform.outbox limit $1) as counted`,
+)
+
+const waiting = statement<[limit: number], { rows: number }>(
+  'platform.outbox-waiting',
+  `select count(*) as rows from (
+     select 1 from platform.outbox where lease_until <= clock_timestamp() or tries > 0 limit $1) as waiting`,
 )
 
 /** Writes the rows in the transaction that decides on the work, so that neither exists without the other. */
@@ -85,7 +92,13 @@ export async function removeFromOutbox(db: Db<PlatformTables>, ids: string[]): P
 
 /** How many rows wait; counting stops at 10,000. */
 export async function countOutbox(db: Db<PlatformTables>): Promise<number> {
-  const [row] = await db.run(count, [])
+  const [row] = await db.run(count, [countedMax])
+  return row?.rows ?? 0
+}
+
+/** How many rows their committer could not send; counting stops at 10,000. */
+export async function countWaiting(db: Db<PlatformTables>): Promise<number> {
+  const [row] = await db.run(waiting, [countedMax])
   return row?.rows ?? 0
 }
 

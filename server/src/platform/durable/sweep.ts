@@ -6,6 +6,7 @@ import type { Part } from '../lifecycle/module.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { DurableCounts } from './counts.ts'
 import type { BoundHandler } from './handler.ts'
+import { countWaiting } from './outbox.ts'
 import type { NewSubmission } from './outbox.ts'
 
 export interface SweepOptions {
@@ -18,7 +19,10 @@ export interface SweepOptions {
   readonly leaseMs: number
 }
 
-const rowsPerHandlerMax = 500
+/** Of one handler in one sweep. Without it, work that is only slow would be submitted faster than it can be done. */
+const rowsPerHandlerMax = 1_000
+/** While so many rows wait to be sent, nothing can be told to be lost; the relay has to get through first. */
+const congestedRowsMin = 1_000
 
 /**
  * Re-submits work that should be under way and has not moved. A lost outbox row, a killed invocation, a vanished
@@ -32,24 +36,28 @@ export function sweep(options: SweepOptions): Part {
     db: options.db,
     log: options.log,
     run: async ({ signal }) => {
+      if ((await countWaiting(options.db)) >= congestedRowsMin) {
+        options.log.warn('nothing is swept while the outbox is full')
+        return 0
+      }
       const failures: unknown[] = []
-      let total = 0
       for (const handler of options.handlers) {
         signal.throwIfAborted()
         try {
-          total += await sweepHandler(options, handler)
+          await sweepHandler(options, handler)
         } catch (err) {
           // One module's broken query must not keep the others' work from being found.
           failures.push(err)
         }
       }
       if (failures.length > 0) throw new AggregateError(failures, 'some handlers could not be swept')
-      return total
+      // Never "go on at once": the bound above is for the whole interval.
+      return 0
     },
   })
 }
 
-async function sweepHandler({ db, log, counts, submitRows }: SweepOptions, handler: BoundHandler): Promise<number> {
+async function sweepHandler({ db, log, counts, submitRows }: SweepOptions, handler: BoundHandler): Promise<void> {
   const rows = await db.tx(async (tx) => {
     const found = await handler.outstanding(tx, rowsPerHandlerMax)
     if (found.length > 0) await submitRows(tx, handler.name, found)
@@ -57,5 +65,4 @@ async function sweepHandler({ db, log, counts, submitRows }: SweepOptions, handl
   })
   counts.add('swept', rows)
   if (rows > 0) log.warn({ handler: handler.name, rows }, 'sweep re-submitted work that had stopped moving')
-  return rows
 }
