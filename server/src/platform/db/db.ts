@@ -123,8 +123,11 @@ export function openDatabase(options: DatabaseOptions): Database {
       assert(row !== undefined, 'select of one value gives one row')
       return row.now
     },
-    // Destroying kysely ends the pool it was given.
-    close: () => kysely.destroy(),
+    async close() {
+      // This ends the pool it was given, but only if a query was ever built: named statements do not count.
+      await kysely.destroy()
+      if (!pool.ending) await pool.end()
+    },
   }
   return database
 }
