@@ -7,15 +7,9 @@ import { ownPlace } from './place.ts'
 import { sendRaw } from './raw-request.ts'
 import { snapshot } from './snapshot.ts'
 
-const notJson = ['{', '{"a":1,}', "{'a':1}", 'nul', '{}{}', '[1', '"', '\u0000', `${'['.repeat(70)}${']'.repeat(70)}`]
+const notJson = ['{', '{"a":1,}', '{}{}', '\u0000', `${'['.repeat(70)}${']'.repeat(70)}`]
 const notUtf8 = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])
-const otherTypes = [
-  'text/plain',
-  'application/x-www-form-urlencoded',
-  'application/xml',
-  'application/jsonx',
-  'nothing',
-]
+const otherTypes = ['text/plain', 'application/x-www-form-urlencoded', 'nothing']
 
 const isMultipart = ({ body }: Operation) => body !== undefined && 'kind' in body
 

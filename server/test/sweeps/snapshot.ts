@@ -6,8 +6,22 @@ const restless = 'last_used_at'
 /** What the machinery keeps for itself is no object of anybody. */
 const machinery = ['platform', 'pg_catalog', 'information_schema']
 
-async function tables(app: TestApp): Promise<{ name: string; columns: string[] }[]> {
-  const { rows } = await sql<{ name: string; columns: string[] }>`
+interface Table {
+  readonly name: string
+  readonly columns: readonly string[]
+}
+
+/** They do not change while an app runs, and PostgreSQL takes long to tell. */
+const tablesOf = new WeakMap<TestApp, Promise<Table[]>>()
+
+function tables(app: TestApp): Promise<Table[]> {
+  const known = tablesOf.get(app) ?? findTables(app)
+  tablesOf.set(app, known)
+  return known
+}
+
+async function findTables(app: TestApp): Promise<Table[]> {
+  const { rows } = await sql<Table>`
     select format('%I.%I', c.table_schema, c.table_name) as name, array_agg(c.column_name::text) as columns
     from information_schema.columns c
     join information_schema.tables t using (table_schema, table_name)
