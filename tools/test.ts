@@ -10,6 +10,8 @@ import { listTree } from './tree.ts'
 const ROOT = new URL('..', import.meta.url)
 const FOLDERS = ['packages', 'server', 'tools', 'dev', 'e2e']
 const FILE_LIMIT_MS = 10 * 60_000
+/** They need no engine, or start a whole stack of their own. */
+const WITHOUT_SERVICES: readonly Kind[] = ['unit', 'compat']
 
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const
 
@@ -36,7 +38,7 @@ async function main([word, ...filters]: string[]): Promise<number> {
 }
 
 async function runWithServices(kind: Kind, files: string[], signal: AbortSignal): Promise<FileResult[]> {
-  const services = kind === 'unit' ? null : await startTestServices()
+  const services = WITHOUT_SERVICES.includes(kind) ? null : await startTestServices()
   try {
     return await runFiles(files, {
       root: ROOT,
