@@ -17,6 +17,8 @@ export interface OwnSenderOptions {
 }
 
 const removedAtOnceMax = 500
+/** A row belongs to its committer for two seconds. One that waited here for nearly as long is left to the relay. */
+const ownForMs = 1_500
 const idlePollMs = 10
 
 /**
@@ -56,7 +58,10 @@ export class OwnSender {
 
   async #sendWaiting(): Promise<void> {
     this.#sending += 1
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) await this.#send(next)
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
+      if (performance.now() - next.readAtMs > ownForMs) this.#options.counts.add('leftToRelay')
+      else await this.#send(next)
+    }
     this.#sending -= 1
   }
 
