@@ -93,6 +93,7 @@ async function main(): Promise<number> {
   const valkeyUrl = process.env['SWITCHYARD_VALKEY_URL']
   const stack = await startStack({
     dataDir,
+    outboundHosts: [],
     nodes: readNodes(values.nodes, values.split),
     ports: {
       http: Number(process.env['SWITCHYARD_HTTP_PORT'] ?? httpPort),

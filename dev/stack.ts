@@ -19,6 +19,8 @@ export interface StackOptions {
   readonly ports?: { readonly http?: number; readonly tls?: number; readonly internal?: number }
   /** Engines that run elsewhere; the others are started. */
   readonly given?: { readonly postgresUrl?: string; readonly valkeyUrl?: string }
+  /** The only hosts that webhooks may reach, empty for every one. Unless told otherwise a stack stays on this machine. */
+  readonly outboundHosts?: readonly string[]
   /** Settings of the server beyond those of dev. */
   readonly settings?: Readonly<Record<string, string>>
   readonly onProgress?: (line: string) => void
@@ -39,6 +41,7 @@ export interface Stack {
   stop(): Promise<void>
 }
 
+const thisMachine = ['127.0.0.1', 'localhost']
 /** Long enough for what a laptop has in hand, short enough not to wonder. */
 const drainTimeoutMs = 30_000
 
@@ -96,6 +99,8 @@ async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'st
     SWITCHYARD_HTTP_PORT: String(httpPort),
     SWITCHYARD_HTTP_REUSE_PORT: String((options.nodes['api'] ?? 0) > 1),
     SWITCHYARD_HTTP_CHECK_REPLIES: 'true',
+    SWITCHYARD_OUTBOUND_LOOPBACK_ALLOWED: 'true',
+    SWITCHYARD_OUTBOUND_HOSTS: (options.outboundHosts ?? thisMachine).join(','),
     SWITCHYARD_TLS_PORT: String(tlsPort),
     SWITCHYARD_TLS_CERT_FILE: tls.cert,
     SWITCHYARD_TLS_KEY_FILE: tls.key,

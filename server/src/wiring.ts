@@ -1,5 +1,6 @@
 import { createFiles, type Files } from '#modules/files/index.ts'
 import { createOrgs, type Orgs } from '#modules/orgs/index.ts'
+import { createWebhooks, type Webhooks } from '#modules/webhooks/index.ts'
 import { createBlobs } from '#platform/blobs/create-blobs.ts'
 import type { Blobs } from '#platform/blobs/blobs.ts'
 import { createValkey, type Valkey } from '#platform/cache/valkey.ts'
@@ -8,6 +9,7 @@ import type { Settings } from '#platform/config/settings.ts'
 import { openDatabase, type Database } from '#platform/db/db.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
 import { createDurable, type Durable } from '#platform/durable/durable.ts'
+import { createOutbound, type Outbound } from '#platform/outbound/client.ts'
 import { parseSealKeys } from '#platform/secrets/keys.ts'
 import { createSealer, type Sealer } from '#platform/secrets/seal.ts'
 import type { Log } from '#platform/telemetry/log.ts'
@@ -25,8 +27,10 @@ export interface Wired {
   readonly blobs: Blobs
   readonly sealer: Sealer
   readonly durable: Durable
+  readonly outbound: Outbound
   readonly orgs: Orgs
   readonly files: Files
+  readonly webhooks: Webhooks
 }
 
 export async function wire(settings: Settings, log: Log): Promise<Wired> {
@@ -55,9 +59,44 @@ export async function wire(settings: Settings, log: Log): Promise<Wired> {
     prefix: settings.durablePrefix,
   })
 
+  const outbound = createOutbound(outboundOptions(settings))
+
   const orgs = createOrgs({ db, log, cellTag: settings.cellTag })
   const files = createFiles({ db, blobs, log, sweepMs: settings.filesSweepMs })
-  return { settings, log, metrics, tracing, db, valkey, blobs, sealer, durable, orgs, files }
+  const webhooks = createWebhooks({
+    db,
+    sealer,
+    outbound,
+    log,
+    targets: { httpAllowed: settings.webhooksHttpAllowed, loopbackAllowed: settings.outboundLoopbackAllowed },
+    dispatch: {
+      endpointConcurrency: settings.webhooksEndpointConcurrency,
+      inFlightMax: settings.webhooksInFlightMax,
+      timeScale: settings.webhooksTimeScale,
+    },
+    retentionDays: settings.webhooksRetentionDays,
+  })
+  return { settings, log, metrics, tracing, db, valkey, blobs, sealer, durable, outbound, orgs, files, webhooks }
+}
+
+/** The one client for addresses that users give. */
+function outboundOptions(settings: Settings): Parameters<typeof createOutbound>[0] {
+  if (settings.outboundLoopbackAllowed)
+    return { allowPrivate: 'loopback', httpAllowed: true, portsAllowed: 'any', ...outboundBounds(settings) }
+  return {
+    httpAllowed: settings.webhooksHttpAllowed,
+    portsAllowed: settings.outboundPorts.map(Number),
+    ...outboundBounds(settings),
+  }
+}
+
+function outboundBounds(settings: Settings) {
+  return {
+    ...(settings.outboundHosts.length === 0 ? {} : { hostsAllowed: settings.outboundHosts }),
+    inFlightMax: 2 * settings.webhooksInFlightMax,
+    inFlightPerOriginMax: settings.webhooksInFlightMax,
+    connectionsPerOriginMax: settings.webhooksInFlightMax,
+  }
 }
 
 function blobOptions(settings: Settings): Parameters<typeof createBlobs>[0] {

@@ -13,7 +13,7 @@ import type { Settings } from '#platform/config/settings.ts'
 import type { Database } from '#platform/db/db.ts'
 import { run } from '#platform/lifecycle/run.ts'
 import { createLog, flushLog } from '#platform/telemetry/log.ts'
-import { partsOf } from '../src/roles/roles.ts'
+import { partsOf, type Role } from '../src/roles/roles.ts'
 import { wire, type Wired } from '../src/wiring.ts'
 import { callOperation, type CallInput, type CallReply } from './call-operation.ts'
 import { testDatabase } from './test-database.ts'
@@ -50,7 +50,11 @@ export interface TestApp {
   ): Promise<CallReply<RepliedBy<O>> & { error: ErrorBody['error'] }>
 }
 
-export async function testApp(t: TestContext, overrides: Record<string, string> = {}): Promise<TestApp> {
+export async function testApp(
+  t: TestContext,
+  overrides: Record<string, string> = {},
+  roles: readonly Role[] = ['api'],
+): Promise<TestApp> {
   const database = await testDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-blobs-'))
   const { settings, port } = await testSettings(database.url, folder, overrides)
@@ -63,7 +67,7 @@ export async function testApp(t: TestContext, overrides: Record<string, string> 
   })
   const log = createLog({ level: 'info', pretty: false, name: 'test', destination })
   const wired = await wire(settings, log)
-  const running = run(await partsOf(['api'], wired), { log, drainTimeoutMs: 5_000, stopTimeoutMs: 5_000 })
+  const running = run(partsOf(roles, wired), { log, drainTimeoutMs: 5_000, stopTimeoutMs: 5_000 })
   t.after(async () => {
     await running.stop()
     await database.drop()
@@ -108,8 +112,11 @@ async function testSettings(
     SWITCHYARD_VALKEY_URL: process.env['SWITCHYARD_TEST_VALKEY_URL'] ?? '',
     SWITCHYARD_RESTATE_INGRESS_URL: process.env['SWITCHYARD_TEST_RESTATE_INGRESS_URL'] ?? '',
     SWITCHYARD_RESTATE_ADMIN_URL: process.env['SWITCHYARD_TEST_RESTATE_ADMIN_URL'] ?? '',
+    SWITCHYARD_RESTATE_IDENTITY_KEY: process.env['SWITCHYARD_TEST_RESTATE_IDENTITY_KEY'] ?? '',
     SWITCHYARD_HTTP_PORT: String(port),
     SWITCHYARD_HTTP_CHECK_REPLIES: 'true',
+    SWITCHYARD_OUTBOUND_LOOPBACK_ALLOWED: 'true',
+    SWITCHYARD_OUTBOUND_HOSTS: '127.0.0.1,localhost',
     SWITCHYARD_SEAL_KEYS: `test:${randomBytes(32).toString('base64')}`,
     SWITCHYARD_BLOBS_DIR: folder,
     ...overrides,

@@ -48,6 +48,12 @@ export const faults = {
     request,
     'The upload was already completed, cancelled or has expired, so it takes no more parts and cannot be completed.',
   ),
+  webhook_test_failed: entry(
+    400,
+    request,
+    'The test event could not be handed over: the address was refused, did not resolve, or gave no answer in time. The message says which.',
+  ),
+  replay_too_large: entry(400, request, 'The span holds more events than one replay sends. Choose a shorter span.'),
   missing_api_key: entry(401, request, 'No `Authorization: Bearer <API_KEY>` header was sent. The wire code is null.', {
     wireCode: null,
   }),

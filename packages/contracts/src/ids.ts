@@ -25,6 +25,9 @@ export const ServiceAccountId = anyId('ServiceAccountId', 'svcacct_')
 export const KeyId = anyId('KeyId', 'key_')
 export const AuditLogId = anyId('AuditLogId', 'audit_log-')
 export const AdAccountId = anyId('AdAccountId', 'adacct_')
+export const WebhookEndpointId = anyId('WebhookEndpointId', 'whe_')
+export const WebhookSecretId = anyId('WebhookSecretId', 'whsk_')
+export const WebhookDeliveryId = anyId('WebhookDeliveryId', 'whd_')
 
 export type FileId = z.infer<typeof FileId>
 export type UploadId = z.infer<typeof UploadId>
@@ -37,3 +40,6 @@ export type ServiceAccountId = z.infer<typeof ServiceAccountId>
 export type KeyId = z.infer<typeof KeyId>
 export type AuditLogId = z.infer<typeof AuditLogId>
 export type AdAccountId = z.infer<typeof AdAccountId>
+export type WebhookEndpointId = z.infer<typeof WebhookEndpointId>
+export type WebhookSecretId = z.infer<typeof WebhookSecretId>
+export type WebhookDeliveryId = z.infer<typeof WebhookDeliveryId>

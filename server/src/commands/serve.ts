@@ -28,7 +28,7 @@ export const serve: Command = {
       )
     }
     const wired = await wire(settings, log)
-    const parts = await partsOf(roles, wired)
+    const parts = partsOf(roles, wired)
     const health = createHealthServer({
       host: settings.internalHost,
       port: settings.internalPort,

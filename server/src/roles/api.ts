@@ -28,14 +28,14 @@ export function apiParts(wired: Wired): Part[] {
   ]
 }
 
-function openServer({ settings, log, metrics, tracing, db, sealer, orgs, files }: Wired): HttpServer {
+function openServer({ settings, log, metrics, tracing, db, sealer, orgs, files, webhooks }: Wired): HttpServer {
   const seconds = metrics.histogram(
     'http_request_duration_seconds',
     'Time from the first byte in to the last byte out.',
     ['operation', 'status'],
   )
   return createHttpServer({
-    routes: [...orgs.routes, ...files.routes],
+    routes: [...orgs.routes, ...files.routes, ...webhooks.routes],
     sockets: [],
     authenticate: orgs.authenticate,
     idempotency: createIdempotency(db.as<PlatformTables>(), sealer),

@@ -9,7 +9,7 @@ import { workerParts } from './worker.ts'
 const roles = {
   api: apiParts,
   worker: workerParts,
-} as const satisfies Record<string, (wired: Wired) => Promise<Part[]> | Part[]>
+} as const satisfies Record<string, (wired: Wired) => Part[]>
 
 export type Role = keyof typeof roles
 export const roleNames = Object.keys(roles) as Role[]
@@ -27,11 +27,11 @@ export function readRoles(given: readonly string[]): Role[] {
 }
 
 /** The parts of a process, in start order: what everything stands on first, listeners last. */
-export async function partsOf(chosen: readonly Role[], wired: Wired): Promise<Part[]> {
+export function partsOf(chosen: readonly Role[], wired: Wired): Part[] {
   const parts = [...sharedParts(wired)]
   // Workers first: by the time the api takes a request, there is someone to carry it out.
   for (const role of ['worker', 'api'] as const) {
-    if (chosen.includes(role)) parts.push(...(await roles[role](wired)))
+    if (chosen.includes(role)) parts.push(...roles[role](wired))
   }
   return parts
 }

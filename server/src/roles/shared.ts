@@ -4,7 +4,7 @@ import { clockPart } from '#platform/lifecycle/clock-part.ts'
 import type { Wired } from '../wiring.ts'
 
 /** What every role stands on. Stopped last, in reverse order. */
-export function sharedParts({ db, valkey, blobs, durable, orgs, tracing }: Wired): Part[] {
+export function sharedParts({ db, valkey, blobs, durable, outbound, orgs, webhooks, tracing }: Wired): Part[] {
   return [
     { name: 'tracing', stop: () => tracing.stop() },
     {
@@ -31,6 +31,8 @@ export function sharedParts({ db, valkey, blobs, durable, orgs, tracing }: Wired
       },
     },
     durable.sender,
+    { name: 'outbound', stop: () => outbound.close() },
+    webhooks.sender,
     ...orgs.parts,
   ]
 }

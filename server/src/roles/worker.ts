@@ -9,13 +9,13 @@ const idempotencySweepMs = 60_000
 const idempotencyBatch = 1_000
 
 /** Durable handlers, the outbox relay, and sweeps over due times. */
-export function workerParts({ settings, log, db, durable, files }: Wired): Part[] {
-  const given = required(settings, 'restateAdminUrl')
+export function workerParts({ settings, log, db, durable, files, webhooks }: Wired): Part[] {
+  const given = required(settings, 'restateAdminUrl', 'restateIdentityKey')
   const platform = db.as<PlatformTables>()
   return [
     ...durable.worker({
       adminUrl: given.restateAdminUrl,
-      identityKeys: settings.restateIdentityKey === null ? [] : [settings.restateIdentityKey],
+      identityKeys: [given.restateIdentityKey],
       host: settings.workerHost,
       port: settings.workerPort,
       ...(settings.workerUrl === null ? {} : { advertisedUri: settings.workerUrl }),
@@ -24,6 +24,7 @@ export function workerParts({ settings, log, db, durable, files }: Wired): Part[
       handlers: [],
     }),
     ...files.sweeps,
+    ...webhooks.workers,
     dueSweep({
       name: 'platform.idempotency',
       everyMs: idempotencySweepMs,

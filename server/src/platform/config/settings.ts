@@ -57,7 +57,8 @@ export const settings = {
   }),
   SWITCHYARD_RESTATE_IDENTITY_KEY: text({
     fallback: null,
-    description: 'Public key (publickeyv1_…) of the engine; workers then refuse requests that it did not sign.',
+    description:
+      'Public key (publickeyv1_…) of the engine: workers refuse requests that it did not sign. Required by the role worker.',
   }),
   SWITCHYARD_DURABLE_PREFIX: text({
     fallback: 'switchyard',
@@ -137,6 +138,50 @@ export const settings = {
   SWITCHYARD_S3_ACCESS_KEY_ID: text({ fallback: null, secret: true, description: 'Access key of the bucket.' }),
   SWITCHYARD_S3_SECRET_ACCESS_KEY: text({ fallback: null, secret: true, description: 'Secret of the access key.' }),
   SWITCHYARD_S3_PATH_STYLE: flag({ fallback: true, description: 'Bucket in the path rather than in the host name.' }),
+
+  SWITCHYARD_OUTBOUND_LOOPBACK_ALLOWED: flag({
+    fallback: false,
+    description:
+      'Addresses that users give may point at this machine, over http and on any port. For development only.',
+  }),
+  SWITCHYARD_OUTBOUND_PORTS: list({
+    fallback: ['443', '80'],
+    description: 'Ports that addresses given by users may name.',
+  }),
+  SWITCHYARD_OUTBOUND_HOSTS: list({
+    fallback: [],
+    description: 'The only hosts that addresses given by users may name; empty means every public host.',
+  }),
+  SWITCHYARD_WEBHOOKS_HTTP_ALLOWED: flag({
+    fallback: false,
+    description: 'Webhook endpoints may use http on public hosts.',
+  }),
+  SWITCHYARD_WEBHOOKS_ENDPOINT_CONCURRENCY: integer({
+    fallback: 16,
+    min: 1,
+    max: 1_000,
+    unit: 'requests',
+    description: 'Deliveries to one endpoint at once.',
+  }),
+  SWITCHYARD_WEBHOOKS_IN_FLIGHT_MAX: integer({
+    fallback: 256,
+    min: 1,
+    max: 10_000,
+    unit: 'requests',
+    description: 'Deliveries of one worker at once, over all endpoints.',
+  }),
+  SWITCHYARD_WEBHOOKS_TIME_SCALE: ratio({
+    fallback: 1,
+    description:
+      'Shrinks the 72-hour schedule of webhook deliveries, so that a whole one can be watched in minutes. For tests.',
+  }),
+  SWITCHYARD_WEBHOOKS_RETENTION_DAYS: integer({
+    fallback: 30,
+    min: 4,
+    max: 3_650,
+    unit: 'days',
+    description: 'How long webhook events and the log of attempts are kept.',
+  }),
 
   SWITCHYARD_FILES_SWEEP_MS: ms(1_000, 'How often expired files and abandoned uploads are looked for.'),
 } as const satisfies Record<string, Setting<unknown>>

@@ -12,6 +12,8 @@ export type OutboundOptions = {
   allowPrivate?: AllowPrivate
   httpAllowed?: boolean
   portsAllowed?: readonly number[] | 'any'
+  /** When given, the only hosts that are reached. */
+  hostsAllowed?: readonly string[]
   /** Name lookup, TCP and TLS together. */
   connectTimeoutMs?: number
   /** Ceilings; a request may ask for less. */
@@ -62,7 +64,7 @@ export type Outbound = {
   close(): Promise<void>
 }
 
-type Settled = OutboundOptions & Required<Omit<OutboundOptions, 'allowPrivate' | 'ca' | 'resolve'>>
+type Settled = OutboundOptions & Required<Omit<OutboundOptions, 'allowPrivate' | 'hostsAllowed' | 'ca' | 'resolve'>>
 
 const DEFAULTS = {
   httpAllowed: false,

@@ -4,6 +4,8 @@ import { errors } from 'undici'
 export type RefusalReason =
   | 'scheme_not_allowed'
   | 'port_not_allowed'
+  /** The deployment limits which hosts may be reached, and this is none of them. */
+  | 'host_not_allowed'
   | 'userinfo_not_allowed'
   | 'address_not_allowed'
   | 'name_not_resolved'

@@ -8,6 +8,8 @@ export type AllowPrivate = 'loopback' | ((host: string, address: string) => bool
 export type TargetRules = {
   httpAllowed: boolean
   portsAllowed: readonly number[] | 'any'
+  /** When given, no other host is reached or looked up. */
+  hostsAllowed?: readonly string[] | undefined
   allowPrivate?: AllowPrivate | undefined
 }
 
@@ -26,6 +28,9 @@ export function parseTarget(given: string | URL, rules: TargetRules): URL {
   }
   if (rules.portsAllowed !== 'any' && !rules.portsAllowed.includes(portOf(url))) {
     throw new OutboundRefused('port_not_allowed', `Port ${portOf(url)} is not allowed.`)
+  }
+  if (rules.hostsAllowed !== undefined && !rules.hostsAllowed.includes(url.hostname)) {
+    throw new OutboundRefused('host_not_allowed', 'This deployment does not reach that host.')
   }
   // URL has already turned 127.1, 0x7f.1 and 2130706433 into dotted form; IPv6 comes in brackets.
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname

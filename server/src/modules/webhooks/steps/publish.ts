@@ -1,0 +1,64 @@
+import type { ProjectId } from '@switchyard/contracts/ids.ts'
+import type { WebhookEvent, WebhookEventType } from '@switchyard/contracts/webhook-events.ts'
+import type { Tx } from '#platform/db/tx.ts'
+import { assert } from '#platform/std/assert.ts'
+import { newId } from '#platform/std/ids.ts'
+import { bulkLane, insertEvents, urgentLane, type InsertedDue } from '../store/events.ts'
+import { urgentLeaseMs } from '../dispatch/urgent-sender.ts'
+
+export interface News {
+  readonly projectId: ProjectId
+  readonly type: WebhookEventType
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface PublishUses {
+  readonly now: () => Date
+  /** Due rows of urgent events, right after their commit. */
+  readonly sendUrgent: (rows: readonly InsertedDue[], bodyOf: (eventId: string) => string) => void
+  /** Something is due: whoever sends in this process may look now. */
+  readonly kick: () => void
+}
+
+/** Events whose receiver is waiting on the line. */
+const urgentTypes: ReadonlySet<WebhookEventType> = new Set(['realtime.call.incoming'])
+const newsMax = 10_000
+
+export function eventOf(type: WebhookEventType, data: News['data'], now: Date): WebhookEvent {
+  return {
+    id: newId('evt_', now.getTime()),
+    object: 'event',
+    type,
+    created_at: Math.floor(now.getTime() / 1_000),
+    data,
+  }
+}
+
+/** Writes events and their deliveries in the caller's transaction: neither exists without the state change they tell of. */
+export async function publish(use: PublishUses, tx: Tx, news: readonly News[]): Promise<string[]> {
+  assert(news.length <= newsMax, 'one publish is bounded')
+  const events = news.map(({ projectId, type, data }) => {
+    const event = eventOf(type, data, use.now())
+    const urgent = urgentTypes.has(type)
+    return {
+      id: event.id,
+      projectId,
+      type,
+      createdAt: new Date(event.created_at * 1_000),
+      body: JSON.stringify(event),
+      urgent,
+    }
+  })
+  const urgent = events.filter((event) => event.urgent)
+  const bulk = events.filter((event) => !event.urgent)
+  if (bulk.length > 0) {
+    const rows = await insertEvents(tx, bulk, bulkLane, 0)
+    if (rows.length > 0) tx.afterCommit(use.kick)
+  }
+  if (urgent.length > 0) {
+    const rows = await insertEvents(tx, urgent, urgentLane, urgentLeaseMs)
+    const bodies = new Map(urgent.map(({ id, body }) => [id, body]))
+    tx.afterCommit(() => use.sendUrgent(rows, (id) => bodies.get(id) ?? ''))
+  }
+  return events.map(({ id }) => id)
+}

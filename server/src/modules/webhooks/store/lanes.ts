@@ -1,0 +1,124 @@
+import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
+import type { WebhooksTables } from './tables.ts'
+
+export interface Lane {
+  endpoint_id: string
+  lane: number
+}
+
+/**
+ * Lanes with something due, found by hopping from one (endpoint, lane) to the next in the index: the cost is the number of
+ * lanes, not of rows. Free ones are taken; those that another process holds, and endpoints that are not active, are passed over.
+ */
+const takeDue = statement<[string, number, number], Lane>(
+  'webhooks.take-due-lanes',
+  `with recursive hop as (
+     (select endpoint_id, lane, due_at from webhooks.due order by endpoint_id, lane, due_at limit 1)
+     union all
+     select n.endpoint_id, n.lane, n.due_at from hop h, lateral (
+       select endpoint_id, lane, due_at from webhooks.due d where (d.endpoint_id, d.lane) > (h.endpoint_id, h.lane)
+       order by endpoint_id, lane, due_at limit 1) n
+   ), ready as (
+     select h.endpoint_id, h.lane, l.holder, l.until from hop h
+     join webhooks.endpoint p on p.id = h.endpoint_id and p.status = 'active' and p.deleted_at is null
+     left join webhooks.lease l on l.endpoint_id = h.endpoint_id and l.lane = h.lane
+     where h.due_at <= clock_timestamp()
+     order by h.lane, h.due_at
+   ), taken as (
+     insert into webhooks.lease as held (endpoint_id, lane, holder, until)
+     select endpoint_id, lane, $1, clock_timestamp() + $2 * interval '1 millisecond' from ready
+     where holder is null or until < clock_timestamp() limit $3
+     on conflict (endpoint_id, lane) do update set holder = excluded.holder, until = excluded.until
+       where held.until < clock_timestamp()
+     returning endpoint_id, lane
+   )
+   select endpoint_id, lane from taken
+   union all
+   select endpoint_id, lane from ready where holder = $1 and until >= clock_timestamp()`,
+)
+
+/** Takes free lanes that have something due; returns them together with those already held that do. */
+export async function takeDueLanes(
+  db: Db<WebhooksTables>,
+  holder: string,
+  leaseMs: number,
+  limit: number,
+): Promise<Lane[]> {
+  return await db.run(takeDue, [holder, leaseMs, limit])
+}
+
+const renew = statement<[string, number], Lane>(
+  'webhooks.renew-lanes',
+  `update webhooks.lease set until = clock_timestamp() + $2 * interval '1 millisecond'
+   where holder = $1 and until >= clock_timestamp() returning endpoint_id, lane`,
+)
+
+/** Renews all that this process holds; what is missing in the answer was lost. */
+export async function renewLanes(db: Db<WebhooksTables>, holder: string, leaseMs: number): Promise<Lane[]> {
+  return await db.run(renew, [holder, leaseMs])
+}
+
+const release = statement<[string, string[], number[]], Lane>(
+  'webhooks.release-lanes',
+  `delete from webhooks.lease l using unnest($2::text[], $3::smallint[]) as u (endpoint_id, lane)
+   where l.holder = $1 and l.endpoint_id = u.endpoint_id and l.lane = u.lane returning l.endpoint_id, l.lane`,
+)
+
+export async function releaseLanes(db: Db<WebhooksTables>, holder: string, lanes: readonly Lane[]): Promise<void> {
+  if (lanes.length === 0) return
+  await db.run(release, [holder, lanes.map((lane) => lane.endpoint_id), lanes.map((lane) => lane.lane)])
+}
+
+export interface DueRow {
+  event_id: string
+  due_at: string
+  attempts: number
+  round: number
+  first_at: Date | null
+  created_at: Date
+  body: string
+}
+
+const due = statement<[string, number, number, string | null, string | null], DueRow>(
+  'webhooks.due-of-lane',
+  `select d.event_id, d.due_at::text as due_at, d.attempts, d.round, d.first_at, d.created_at, e.body
+   from webhooks.due d join webhooks.event e on e.id = d.event_id
+   where d.endpoint_id = $1 and d.lane = $2 and d.due_at <= clock_timestamp()
+     and ($4::timestamptz is null or (d.due_at, d.event_id) > ($4::timestamptz, $5))
+   order by d.due_at, d.event_id limit $3`,
+)
+
+/** The next due deliveries of a lane, after the one given: those before it are in hand or done. */
+export async function listDue(
+  db: Db<WebhooksTables>,
+  lane: Lane,
+  limit: number,
+  after: { due_at: string; event_id: string } | null,
+): Promise<DueRow[]> {
+  return await db.run(due, [lane.endpoint_id, lane.lane, limit, after?.due_at ?? null, after?.event_id ?? null])
+}
+
+export interface TargetRow {
+  id: string
+  project_id: string
+  url: string
+  status: string
+  failing_since: Date | null
+  /** Sealed secrets that sign now, with their ids. */
+  secrets: { id: string; sealed: string }[]
+}
+
+const target = statement<[string], TargetRow>(
+  'webhooks.target',
+  `select p.id, p.project_id, p.url, p.status, p.failing_since,
+     (select coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.sealed) order by s.active_until is null desc, s.created_at desc), '[]')
+      from webhooks.secret s where s.endpoint_id = p.id and (s.active_until is null or s.active_until > clock_timestamp())) as secrets
+   from webhooks.endpoint p where p.id = $1 and p.deleted_at is null`,
+)
+
+/** Where and how to send now; null when the endpoint is gone. */
+export async function findTarget(db: Db<WebhooksTables>, endpointId: string): Promise<TargetRow | null> {
+  const [row] = await db.run(target, [endpointId])
+  return row ?? null
+}

@@ -1,0 +1,38 @@
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import type { WebhooksTables } from './tables.ts'
+
+export interface Day {
+  /** `20261115`. */
+  readonly name: string
+  readonly fromId: string
+  readonly toId: string
+}
+
+const tables = ['event', 'attempt'] as const
+
+/** Makes the partitions of a day unless they are there. Rows that came before their day's partition stay where they are. */
+export async function ensureDay(db: Db<WebhooksTables>, day: Day): Promise<void> {
+  for (const table of tables) {
+    const { rows } = await sql<{
+      there: string | null
+    }>`select to_regclass(${`webhooks.${table}_${day.name}`}) as there`.execute(db.kysely)
+    if (rows[0]?.there !== null) continue
+    await sql`create table if not exists ${sql.table(`webhooks.${table}_${day.name}`)} partition of ${sql.table(`webhooks.${table}`)}
+      for values from (${sql.lit(day.fromId)}) to (${sql.lit(day.toId)})`.execute(db.kysely)
+  }
+}
+
+/** Names of the days that have partitions, oldest first. */
+export async function listDays(db: Db<WebhooksTables>): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select right(c.relname, 8) as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'webhooks.event'::regclass and c.relname ~ '_[0-9]{8}$' order by 1`.execute(db.kysely)
+  return rows.map((row) => row.name)
+}
+
+/** Drops a whole day of events and attempts. */
+export async function dropDay(db: Db<WebhooksTables>, name: string): Promise<void> {
+  for (const table of tables)
+    await sql`drop table if exists ${sql.table(`webhooks.${table}_${name}`)}`.execute(db.kysely)
+}
