@@ -37,12 +37,13 @@ export async function authorize(operation: AnyOperation, headers: Headers, authe
       `This kind of key does not open this path, which takes ${opens[operation.auth]}.`,
     )
   }
-  const organization = headers['openai-organization']
-  if (organization !== undefined && organization !== scope.orgId) {
+  // A client that has none set may send the header all the same, and empty.
+  const organization = headers['openai-organization'] ?? ''
+  if (organization !== '' && organization !== scope.orgId) {
     throw new Fault('mismatched_organization', 'The openai-organization header does not match the API key.')
   }
-  const project = headers['openai-project']
-  if (project !== undefined && scope.kind === 'project_key' && project !== scope.projectId) {
+  const project = headers['openai-project'] ?? ''
+  if (project !== '' && scope.kind === 'project_key' && project !== scope.projectId) {
     throw new Fault('mismatched_project', 'The openai-project header does not match the API key.')
   }
   if (granted !== null && !granted.has(operation.scope)) {

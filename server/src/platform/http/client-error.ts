@@ -7,6 +7,8 @@ import type { Connections } from './connections.ts'
 import { sendRaw } from './raw-reply.ts'
 
 const headersTooLarge = 431
+/** The client is gone, or has said its last word in the middle of a request. */
+const gone = new Set<unknown>(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
 function replyFor(code: unknown): { status: number; body: ErrorBody } {
   const said = (fault: Fault, status = fault.status) => ({ status, body: fault.body() })
@@ -30,7 +32,7 @@ export function answerClientError(error: Error, socket: Socket, connections: Con
   const arriving = connections.arriving(socket)
   // Whoever is in the middle of a reply, or waits for one, would take ours for it.
   const taken = arriving === null ? connections.isBusy(socket) : arriving.headersSent
-  if (taken || !socket.writable || code === 'ECONNRESET') {
+  if (taken || !socket.writable || gone.has(code)) {
     socket.destroy()
     return
   }

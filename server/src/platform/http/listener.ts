@@ -42,6 +42,8 @@ export function openListener(use: ListenerUse, tls?: { cert: string; key: string
     keepAliveTimeout: keepAliveMs,
     // Answered by us, in the shape of every other fault.
     requireHostHeader: false,
+    // A request without a body begins as a stream that has ended: a sixth of the cost of a small GET.
+    optimizeEmptyRequests: true,
     // Some clients offer HTTP/2 on every request. Only a WebSocket takes a connection away from HTTP/1.1.
     shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
   }

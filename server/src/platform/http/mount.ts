@@ -7,6 +7,7 @@ import { authorize } from './authorize.ts'
 import { BinaryReply } from './binary-reply.ts'
 import { carryOut, type CarryOutUse } from './carry-out.ts'
 import { Facts } from './facts.ts'
+import { announcesBody } from './linger.ts'
 import { multipartBytesMax } from './multipart.ts'
 import type { Authenticate, Scope } from './principal.ts'
 import { multipartOf, readInput } from './read-input.ts'
@@ -46,7 +47,12 @@ export function mountRoute(app: FastifyInstance, route: Route, use: MountUse): v
 function bodyGuard(operation: Operation, bodyBytesMax: number): (request: FastifyRequest) => void {
   const multipart = multipartOf(operation)
   const bytesMax = multipart === null ? bodyBytesMax : multipartBytesMax(multipart)
-  return ({ headers }) => {
+  return ({ headers, raw }) => {
+    if (multipart === null && !announcesBody(raw)) {
+      // Many clients name a type with every request. Where there is no body, there is nothing to wait for or to refuse.
+      delete headers['content-type']
+      return
+    }
     const type = headers['content-type']
     if (isMultipart(type) !== (multipart !== null) && (multipart !== null || type !== undefined)) {
       throw new Fault(

@@ -18,7 +18,7 @@ const headerBytesMax = 16 * 1024
 /** Room for the boundaries and fields around the file. */
 const overheadBytesMax = 1024 * 1024
 /** With every byte read the parser ends at once, unless a part's header never ended: then it waits for ever. */
-const finishMs = 2_000
+const finishMs = 200
 
 export interface MultipartResult<Received> {
   readonly fields: Named

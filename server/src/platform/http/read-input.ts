@@ -59,8 +59,8 @@ async function readUpload(
 }
 
 function readParams(operation: Operation, params: Record<string, string>): unknown {
-  // An id that cannot be stored cannot exist, and is answered as one that does not.
-  for (const name in params) if (!isStorable(params[name] ?? '')) throw noSuchPath()
+  // An id that is empty or cannot be stored cannot exist, and is answered as one that does not.
+  for (const name in params) if (params[name] === '' || !isStorable(params[name] ?? '')) throw noSuchPath()
   if (operation.params === undefined) return undefined
   const parsed = operation.params.safeParse(params)
   if (!parsed.success) throw noSuchPath()

@@ -8,7 +8,6 @@ import { answerClientError } from './client-error.ts'
 import { Connections } from './connections.ts'
 import { createCors } from './cors.ts'
 import { parseJsonBody } from './json-body.ts'
-import { announcesBody } from './linger.ts'
 import { closeListener, listen, openListener, type Listen } from './listener.ts'
 import { mountRoute, type MountUse } from './mount.ts'
 import type { Route } from './route.ts'
@@ -151,9 +150,4 @@ function readBodies(app: FastifyInstance): void {
   })
   // Left on the wire: the route streams it.
   app.addContentTypeParser('multipart/form-data', (_request, _payload, done) => done(null, undefined))
-  // Many clients send a type with every request, also where there is no body to have one.
-  app.addContentTypeParser('*', (request, _payload, done) => {
-    if (!announcesBody(request.raw)) done(null, undefined)
-    else done(new Fault('unsupported_media_type', 'This operation reads application/json.'))
-  })
 }

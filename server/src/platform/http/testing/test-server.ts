@@ -1,4 +1,4 @@
-import { operation, type Operation } from '@switchyard/contracts/operation.ts'
+import type { Operation } from '@switchyard/contracts/operation.ts'
 import type { AdAccountId, KeyId, OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { AddressInfo } from 'node:net'
 import { Writable } from 'node:stream'
@@ -30,18 +30,19 @@ export const options: HttpServerOptions = {
   socketsMax: 10,
 }
 
+const plainThing = {
+  id: 'things.test',
+  method: 'GET',
+  path: '/v1/things',
+  summary: 'For a test.',
+  auth: 'project_key',
+  scope: 'things.write',
+  reply: z.unknown(),
+} as const
+
 /** An operation on things, with everything that a test does not care about filled in. */
-export function thing<const O extends Partial<Operation>>(declared: O) {
-  return operation({
-    id: 'things.test',
-    method: 'GET',
-    path: '/v1/things',
-    summary: 'For a test.',
-    auth: 'project_key',
-    scope: 'things.write',
-    reply: z.unknown(),
-    ...declared,
-  })
+export function thing<const O extends Partial<Operation>>(declared: O): Omit<typeof plainThing, keyof O> & O {
+  return { ...plainThing, ...declared }
 }
 
 export interface TestServer {
