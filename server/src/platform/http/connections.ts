@@ -59,13 +59,21 @@ export class Connections {
     return (this.#open.get(socket)?.size ?? 0) > 0
   }
 
-  /** Ends connections with nothing in hand now, and each other one with its last reply, which says so. */
-  drain(): void {
+  /**
+   * Ends each connection with its next reply, which says so, and after the grace those that nothing came in on. Cut at
+   * once, they would meet requests already on their way, and an SDK does not send a streamed upload again.
+   */
+  drain(idleGraceMs: number): void {
     this.#closing = true
-    for (const [socket, exchanges] of this.#open) {
-      if (exchanges.size === 0) socket.destroy()
+    for (const exchanges of this.#open.values()) {
       for (const { response } of exchanges) if (!response.headersSent) response.setHeader('connection', 'close')
     }
+    if (idleGraceMs === 0) this.#endIdle()
+    else setTimeout(() => this.#endIdle(), idleGraceMs).unref()
+  }
+
+  #endIdle(): void {
+    for (const [socket, exchanges] of this.#open) if (exchanges.size === 0) socket.destroy()
   }
 }
 

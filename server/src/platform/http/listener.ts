@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
+import { Server as NetServer, type AddressInfo, type Socket } from 'node:net'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Connections } from './connections.ts'
 
@@ -75,5 +75,6 @@ export async function listen(server: Server, at: Listen, log: Log): Promise<Addr
 
 /** Resolves when every connection has ended. */
 export function closeListener(server: Server): Promise<void> {
-  return new Promise((resolve) => void server.close(() => resolve()))
+  // The HTTP server's own `close` would cut idle connections at once.
+  return new Promise((resolve) => void NetServer.prototype.close.call(server, () => resolve()))
 }

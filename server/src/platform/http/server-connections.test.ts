@@ -213,6 +213,21 @@ test('closing waits for what is in hand, says so in its reply, and ends everythi
   await closed
 })
 
+test('a request that meets a closing server on an idle connection is answered, and told that the connection ends', async (t) => {
+  const app = await testServer(t, { routes: [get], options: { idleGraceMs: 200 } })
+  const inUse = new RawClient(app.port)
+  const unused = new RawClient(app.port)
+  for (const client of [inUse, unused]) await client.write(request('GET /v1/things')).reply()
+  const closed = app.server.close()
+  await assert.rejects(fetch(`${app.url}/v1/things`))
+  const reply = await inUse.write(request('GET /v1/things')).reply()
+  assert.deepEqual([reply.status, reply.headers['connection']], [200, 'close'])
+  assert.equal(await inUse.rest(), '')
+  assert.equal(unused.ended, false)
+  await closed
+  assert.equal(await unused.rest(), '')
+})
+
 test('closing does not wait for a client that keeps its connection after a long reply', async (t) => {
   const gate = Promise.withResolvers<void>()
   const { EventStream } = await import('./sse.ts')

@@ -27,6 +27,8 @@ export interface HttpServerOptions {
   readonly headersTimeoutMs?: number
   readonly connectionsMax: number
   readonly socketsMax: number
+  /** How long a close waits for a next request on idle connections, so that their clients hear of it. Default: not. */
+  readonly idleGraceMs?: number
 }
 
 export interface HttpServerUse extends Omit<MountUse, 'bodyBytesMax'>, AccessLogUse {
@@ -65,7 +67,7 @@ export function createHttpServer(use: HttpServerUse): HttpServer {
   async function end(): Promise<void> {
     sockets.closeAll()
     const ended = listeners.map(closeListener)
-    connections.drain()
+    connections.drain(options.idleGraceMs ?? 0)
     await Promise.all(ended)
     await app.close()
   }
