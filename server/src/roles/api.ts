@@ -6,6 +6,9 @@ import { createHttpServer, type HttpServer } from '#platform/http/server.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Wired } from '../wiring.ts'
 
+/** A client in use sends its next request within this, and learns from the reply that the connection ends. */
+const idleGraceMs = 1_000
+
 /** The listeners of the public API. */
 export function apiParts(wired: Wired): Part[] {
   const { settings, log } = wired
@@ -50,6 +53,7 @@ function openServer({ settings, log, metrics, tracing, db, sealer, orgs, files, 
       requestTimeoutMs: settings.httpRequestTimeoutMs,
       connectionsMax: settings.httpConnectionsMax,
       socketsMax: settings.httpSocketsMax,
+      idleGraceMs,
     },
   })
 }
