@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { setTimeout as delay } from 'node:timers/promises'
-import { toFile, type OpenAI } from 'openai'
+import { toFile, toStreamingFile, type OpenAI } from 'openai'
 
 const TICK_MS = 100
 /** More than this in hand means that the server has stopped answering; the load then waits instead of piling up. */
 const IN_FLIGHT_MAX = 100
 const FAILURES_KEPT_MAX = 20
 const LIST_LIMIT = 20
+/** The SDK sends what comes from a stream once, whatever its retries are. */
+const STREAMED_EVERY = 3
 
 /** Ten requests in this order, again and again: files grow in number, and every operation is met often. */
 const MIX = [
@@ -92,7 +94,7 @@ export class FileLoad {
     try {
       if (file !== null) await this.#use(action, file)
       else if (action === 'list') await this.#list()
-      else await this.#create(`${this.#options.prefix}-${number}.txt`)
+      else await this.#create(`${this.#options.prefix}-${number}.txt`, number % STREAMED_EVERY === 0)
     } catch (error) {
       this.#fail({ action, afterMs: Math.round(began - this.#began), error: describe(error) })
     } finally {
@@ -106,11 +108,12 @@ export class FileLoad {
     return this.#idle.splice(at, 1)[0] ?? null
   }
 
-  async #create(filename: string): Promise<void> {
+  async #create(filename: string, streamed: boolean): Promise<void> {
     const text = `content of ${filename}`
     const { client } = this.#options
     this.#unsure.add(filename)
-    const file = await toFile(Buffer.from(text), filename)
+    const bytes = Buffer.from(text)
+    const file = streamed ? toStreamingFile(inPieces(bytes), filename) : await toFile(bytes, filename)
     const { id } = await client.files.create({ file, purpose: 'user_data' })
     this.#unsure.delete(filename)
     this.#idle.push({ id, filename, text })
@@ -162,6 +165,12 @@ export class FileLoad {
       unsure: this.#unsure.size,
     }
   }
+}
+
+async function* inPieces(bytes: Buffer): AsyncGenerator<Buffer> {
+  const middle = bytes.length >> 1
+  yield bytes.subarray(0, middle)
+  yield bytes.subarray(middle)
 }
 
 function describe(error: unknown): string {
