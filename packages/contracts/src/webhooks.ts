@@ -12,6 +12,8 @@ export const secretOverlapSecondsMax = 30 * 86_400
 export const secretsActiveMax = 10
 
 const timestamp = z.int().nonnegative()
+/** Year 9999: later moments have no id. */
+const moment = timestamp.max(253_402_300_799)
 const eventTypes = z.array(WebhookEventType).min(1).max(eventTypesMax)
 
 export const WebhookSecret = z
@@ -99,6 +101,7 @@ export const createWebhookEndpoint = operation({
     event_types: eventTypes,
   }),
   reply: WebhookEndpointWithSecret,
+  faults: ['invalid_state_transition'],
   creates: true,
   showsSecret: true,
 })
@@ -280,8 +283,8 @@ export const replayWebhooks = operation({
   ...write,
   params: endpointParams,
   body: z.strictObject({
-    after: timestamp,
-    before: timestamp,
+    after: moment,
+    before: moment,
     event_types: eventTypes.optional(),
     only_failed: z.boolean().default(false),
     dry_run: z.boolean().default(false),

@@ -16,6 +16,7 @@ import {
   userFaults,
 } from './fault-cases/organization.ts'
 import { projectApiKeyFaults, projectFaults, projectUserFaults, serviceAccountFaults } from './fault-cases/projects.ts'
+import { webhookFaults } from './fault-cases/webhooks.ts'
 import { ask, ownPlace, type Place } from './place.ts'
 import { sendRaw } from './raw-request.ts'
 import { snapshot } from './snapshot.ts'
@@ -32,6 +33,7 @@ const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCas
   ...adsApiKeyFaults,
   ...containerNetworkPolicyFaults,
   ...auditLogFaults,
+  ...webhookFaults,
 }
 
 const declared = ({ id, faults: codes = [] }: Operation) => codes.map((code) => `${id}: ${code}`)
