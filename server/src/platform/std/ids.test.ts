@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { base32, newId, timeOfId } from './ids.ts'
+import { base32, newId, newRequestId, timeOfId } from './ids.ts'
 
 test('an id names the millisecond it was made in', () => {
   fc.assert(
@@ -27,4 +27,10 @@ test('a text that is no id of the prefix has no time', () => {
 
 test('base32 has no look-alike letters', () => {
   assert.match(base32(Buffer.from('hello world, hello switchyard')), /^[0-9a-hjkmnp-tv-z]+$/)
+})
+
+test('every request gets an id of its own, of one plain form', () => {
+  const ids = Array.from({ length: 10_000 }, () => newRequestId())
+  assert.equal(new Set(ids).size, ids.length)
+  for (const id of ids) assert.match(id, /^req_[0-9a-f]{32}$/)
 })

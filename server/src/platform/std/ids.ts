@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const uuidBytes = 16
@@ -37,6 +37,11 @@ export function newId<Id extends string = string>(prefix: string, nowMs?: number
   return (prefix + base32(uuidv7(nowMs))) as Id
 }
 
+/** The smallest id of a millisecond: where a span of ids begins. */
+export function firstIdAt(prefix: string, ms: number): string {
+  return prefix + base32(uuidv7(ms, (size) => Buffer.alloc(size)))
+}
+
 /** Milliseconds since the epoch that an id was made at, or null when the text is no id of that prefix. */
 export function timeOfId(prefix: string, id: string): number | null {
   const body = id.slice(prefix.length)
@@ -51,6 +56,7 @@ export function timeOfId(prefix: string, id: string): number | null {
   return ms
 }
 
+/** Every request asks for one: random UUIDs come out of a store that Node fills in bulk, ten times as fast as bytes. */
 export function newRequestId(): string {
-  return `req_${randomBytes(16).toString('hex')}`
+  return `req_${randomUUID().replaceAll('-', '')}`
 }
