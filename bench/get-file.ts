@@ -1,0 +1,172 @@
+/**
+ * Authenticated GET /v1/files/{id} against a bare route that asks the database the same two questions. Twins run in turn
+ * on one database, under the same load from a process of its own; each round gives one ratio, the median of the rounds
+ * is the figure.
+ */
+import assert from 'node:assert/strict'
+import type { FileId, ProjectId } from '@switchyard/contracts/ids.ts'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import pg from 'pg'
+import { settings } from '#platform/config/settings.ts'
+import { freePort } from '../dev/engines/free-port.ts'
+import { startProcess, type SupervisedProcess } from '../dev/engines/process.ts'
+import { findFile } from '../server/src/modules/files/store/files.ts'
+import { findKeyInForce } from '../server/src/modules/orgs/store/authentication.ts'
+import type { BareOptions } from './bare-get-file.ts'
+import { withBench, type Bench } from './bench-stack.ts'
+import { median, type Figure } from './figure.ts'
+import { fillFiles } from './fill-files.ts'
+import type { LoadResult } from './load/load.ts'
+import { cpuSeconds } from './process-cpu.ts'
+import { sentStatement } from './sent-statement.ts'
+
+export interface GetFileSize {
+  readonly rounds: number
+  readonly seconds: number
+  /** Before anything is counted, each twin answers this many. */
+  readonly warmUpRequests: number
+  readonly filesTotal: number
+}
+
+const connections = 32
+const askedFiles = 1_000
+const warmUpSecondsMax = 60
+const readyBoundMs = 20_000
+const bareMain = fileURLToPath(new URL('bare-get-file.ts', import.meta.url))
+
+interface Twin {
+  readonly port: number
+  readonly pid: number
+}
+
+interface Measured extends LoadResult {
+  readonly cpuMicros: number
+}
+
+export async function benchGetFile(size: GetFileSize, say: (line: string) => void): Promise<Figure[]> {
+  return await withBench(async (bench) => {
+    const { stack, postgresUrl } = bench
+    const { projectId, projectKey: key } = stack.seeded
+    await fillFiles({ url: postgresUrl, projectId, filesTotal: size.filesTotal, othersPerFile: 0 })
+    const paths = (await someFiles(postgresUrl, projectId)).map((id) => `/v1/files/${id}`)
+    const bare = await startBare(bench)
+    try {
+      const ours: Twin = { port: stack.httpPort, pid: stack.nodes[0]?.process.pid ?? 0 }
+      await answersAreEqual([ours, bare.twin], key, paths)
+      const measure = (twin: Twin) => measureTwin(bench, twin, { key, paths, seconds: size.seconds })
+      for (const { port } of [ours, bare.twin]) {
+        const warmUp = { seconds: warmUpSecondsMax, requestsMax: size.warmUpRequests }
+        await bench.generator.run({ port, key, paths, connections, ...warmUp })
+      }
+      return figuresOf(await inTurn(ours, bare.twin, size.rounds, measure, say))
+    } finally {
+      await bare.process.stop()
+    }
+  })
+}
+
+async function someFiles(url: string, projectId: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ id: string }>(
+      'select id from files.file where project_id = $1 order by md5(id) limit $2',
+      [projectId, askedFiles],
+    )
+    return rows.map(({ id }) => id)
+  } finally {
+    await client.end()
+  }
+}
+
+async function startBare({ postgresUrl, nodesFolder }: Bench): Promise<{ twin: Twin; process: SupervisedProcess }> {
+  const options: BareOptions = {
+    port: await freePort(),
+    postgresUrl,
+    connectionsMax: settings.SWITCHYARD_POSTGRES_CONNECTIONS_MAX.schema.parse(undefined),
+    findKey: await sentStatement((db) => findKeyInForce(db, Buffer.alloc(0))),
+    findFile: await sentStatement((db) => findFile(db, '' as ProjectId, '' as FileId)),
+  }
+  const supervised = await startProcess(process.execPath, [bareMain], {
+    name: 'bare',
+    logFile: join(nodesFolder, 'bare.log'),
+    pidFile: join(nodesFolder, 'bare.pid'),
+    env: { ...process.env, BENCH_OPTIONS: JSON.stringify(options) },
+  })
+  const answers = async () => (await fetch(`http://127.0.0.1:${options.port}/v1/files/none`)).status === 401
+  await supervised.waitReady(answers, readyBoundMs)
+  return { twin: { port: options.port, pid: supervised.pid }, process: supervised }
+}
+
+/** A twin that answered something else would be compared in vain. */
+async function answersAreEqual(twins: readonly Twin[], key: string, paths: readonly string[]): Promise<void> {
+  const bodies = await Promise.all(
+    twins.map(async ({ port }) => {
+      const reply = await fetch(`http://127.0.0.1:${port}${paths[0]}`, { headers: { authorization: `Bearer ${key}` } })
+      return { status: reply.status, body: await reply.text() }
+    }),
+  )
+  assert.deepEqual(bodies[0], bodies[1])
+  assert.equal(bodies[0]?.status, 200)
+}
+
+async function measureTwin(
+  { generator }: Bench,
+  twin: Twin,
+  load: { key: string; paths: readonly string[]; seconds: number },
+): Promise<Measured> {
+  const before = cpuSeconds(twin.pid)
+  const result = await generator.run({ ...load, port: twin.port, connections })
+  return { ...result, cpuMicros: ((cpuSeconds(twin.pid) - before) * 1e6) / result.requests }
+}
+
+interface Round {
+  readonly ours: Measured
+  readonly bare: Measured
+}
+
+/** Who goes first changes every round, so that a machine that slows down or warms up favours neither. */
+async function inTurn(
+  ours: Twin,
+  bare: Twin,
+  roundsTotal: number,
+  measure: (twin: Twin) => Promise<Measured>,
+  say: (line: string) => void,
+): Promise<Round[]> {
+  const rounds: Round[] = []
+  for (let count = 0; count < roundsTotal; count += 1) {
+    const first = count % 2 === 0 ? ours : bare
+    const one = await measure(first)
+    const other = await measure(first === ours ? bare : ours)
+    const round = first === ours ? { ours: one, bare: other } : { ours: other, bare: one }
+    rounds.push(round)
+    say(`get-file round ${count + 1}: ours ${line(round.ours)}; bare ${line(round.bare)}`)
+  }
+  return rounds
+}
+
+const line = ({ perSecond, p50Ms, p99Ms, cpuMicros }: Measured) =>
+  `${perSecond.toFixed(0)}/s p50 ${p50Ms.toFixed(2)} p99 ${p99Ms.toFixed(2)} ms cpu ${cpuMicros.toFixed(0)} us`
+
+function figuresOf(rounds: readonly Round[]): Figure[] {
+  const figure = (
+    name: string,
+    unit: string,
+    digits: number,
+    pick: (side: Measured) => number,
+  ): Omit<Figure, 'target'> => {
+    const side = (which: keyof Round) => median(rounds.map((round) => pick(round[which]))).toFixed(digits)
+    return {
+      name: `get-file ${name}`,
+      ratio: median(rounds.map((round) => pick(round.ours) / pick(round.bare))),
+      measured: `${side('ours')} : ${side('bare')} ${unit}`,
+    }
+  }
+  return [
+    { ...figure('throughput', 'requests/s', 0, ({ perSecond }) => perSecond), target: { atLeast: 0.7 } },
+    { ...figure('p99', 'ms', 2, ({ p99Ms }) => p99Ms), target: { atMost: 1.5 } },
+    { ...figure('p50', 'ms', 2, ({ p50Ms }) => p50Ms), target: null },
+    { ...figure('server CPU per request', 'us', 0, ({ cpuMicros }) => cpuMicros), target: null },
+  ]
+}
