@@ -81,6 +81,9 @@ export function openDatabase(options: DatabaseOptions): Database {
     types,
   })
   pool.on('error', options.onIdleError)
+  // A connection that is lost between two queries of a transaction says so here, and to nobody else until the next
+  // query fails. An error event that nobody listens to would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   const kysely = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
 
   const onHookFailed = (cause: unknown) =>
