@@ -56,7 +56,7 @@ export class ChainFleet {
     const { ingressUrl, adminUrl, identityKey } = this.restate
     const where = { databaseUrl, ingressUrl, adminUrl, identityKey, prefix: 'chaos' }
     const pace = { workMs: 20, stalledMs, sweepEveryMs: 2_000, sweepLeaseMs: 6_000, drainMs: 10_000 }
-    this.#common = { ...where, ...pace, stepsMax: 64, code: 'v1', logLevel: 'silent' }
+    this.#common = { ...where, ...pace, stepsMax: 32, code: 'v1', logLevel: 'silent' }
   }
 
   static async start(stalledMs: number): Promise<ChainFleet> {

@@ -18,9 +18,9 @@ export interface RelayOptions {
   readonly sendsMax: number
 }
 
-const batchRowsMax = 200
+const batchRowsMax = 100
 /** Above the time that a batch takes. Were it not, a row would be sent twice, and the engine would know its key. */
-const leaseMs = 30_000
+const leaseMs = 10_000
 const rowRetry = { baseMs: 500, maxMs: 10_000, factor: 2, jitter: 0.5 }
 const loopRetry = { baseMs: 500, maxMs: 5_000, factor: 2, jitter: 0.5 }
 

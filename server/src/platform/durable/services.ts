@@ -23,8 +23,8 @@ const abortAfterMs = 30_000
 const retryPolicy = {
   initialInterval: 250,
   exponentiationFactor: 2,
-  maxInterval: 10_000,
-  maxAttempts: 14,
+  maxInterval: 5_000,
+  maxAttempts: 20,
   onMaxAttempts: 'kill',
 } as const
 

@@ -22,6 +22,8 @@ export interface StepRunnerOptions {
 /** Told to the engine instead of the error itself, whose text may hold what must not leave this process. */
 export class StepFailed extends Error {
   override name = 'StepFailed'
+  // The engine keeps the stack of the last failure. Ours is in the log, with the error itself.
+  override stack = ''
 }
 
 class StepTimedOut extends Error {

@@ -30,7 +30,7 @@ export interface ChainProcessOptions extends ChainOptions {
 }
 
 const reportEveryMs = 200
-const connectionsMax = 10
+const connectionsMax = 16
 const statementTimeoutMs = 10_000
 const submitLanes = 4
 const retryMs = 200
