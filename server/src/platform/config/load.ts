@@ -31,12 +31,28 @@ const camel = (name: string) =>
     .toLowerCase()
     .replaceAll(/_([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase())
 
-/** Names one edit away are the likely meaning of a misspelt one. */
+/** A misspelt name is a few edits away from the one that was meant; with more, a guess would only mislead. */
+const editsMax = 4
+
 function nearest(name: string): string {
-  const parts = name.split('_')
-  const score = (other: string) => other.split('_').filter((part) => parts.includes(part)).length
-  const best = Object.keys(settings).toSorted((a, b) => score(b) - score(a))[0]
-  return best === undefined ? '' : ` Did you mean ${best}?`
+  const [best] = Object.keys(settings)
+    .map((other) => ({ other, edits: editsBetween(name, other) }))
+    .toSorted((a, b) => a.edits - b.edits)
+  return best === undefined || best.edits > editsMax ? '' : ` Did you mean ${best.other}?`
+}
+
+/** How many letters must be added, removed or changed to make one text the other. */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j += 1) {
+      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
 }
 
 export function loadSettings(environment: Readonly<Record<string, string | undefined>>): Settings {

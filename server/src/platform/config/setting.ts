@@ -16,11 +16,12 @@ interface Described {
 }
 
 export function text<Fallback extends string | null>(
-  given: Described & { fallback: Fallback },
+  given: Described & { fallback: Fallback; pattern?: { like: RegExp; says: string } },
 ): Setting<Fallback extends null ? string | null : string> {
+  const { like, says } = given.pattern ?? { like: /^/, says: '' }
   const schema = z
     .string()
-    .min(1)
+    .regex(like, says)
     .optional()
     .transform((value) => value ?? given.fallback)
   return {
@@ -30,6 +31,23 @@ export function text<Fallback extends string | null>(
     unit: 'text',
     secret: given.secret === true,
   } as never
+}
+
+/** An address. It may hold a password, so a wrong one is never repeated. */
+export function url(given: Described & { protocols: readonly [string, ...string[]] }): Setting<string | null> {
+  const says = `must be an address that begins with ${given.protocols.map((name) => `${name}://`).join(' or ')}`
+  const schema = z
+    .string()
+    .refine((value) => URL.canParse(value) && given.protocols.includes(new URL(value).protocol.slice(0, -1)), says)
+    .optional()
+    .transform((value) => value ?? null)
+  return {
+    schema,
+    description: given.description,
+    defaultText: null,
+    unit: 'URL',
+    secret: given.secret === true,
+  }
 }
 
 export function choice<const Options extends readonly [string, ...string[]]>(
@@ -70,6 +88,7 @@ export function integer(
 export function ratio(given: Described & { fallback: number }): Setting<number> {
   const schema = z
     .string()
+    .regex(/^\d*\.?\d+(?:e-?\d+)?$/i, 'must be a number from 0 to 1')
     .transform(Number)
     .pipe(z.number().min(0).max(1))
     .optional()
@@ -97,18 +116,21 @@ export function flag(given: Described & { fallback: boolean }): Setting<boolean>
   }
 }
 
-export function list(given: Described & { fallback: readonly string[] }): Setting<readonly string[]> {
+export function list(
+  given: Described & { fallback: readonly string[]; each?: { like: RegExp; says: string } },
+): Setting<readonly string[]> {
+  const { like, says } = given.each ?? { like: /^/, says: '' }
   const schema = z
     .string()
-    .optional()
     .transform((value) =>
-      value === undefined
-        ? given.fallback
-        : value
-            .split(',')
-            .map((part) => part.trim())
-            .filter((part) => part !== ''),
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
     )
+    .pipe(z.array(z.string().regex(like, says)))
+    .optional()
+    .transform((value) => value ?? given.fallback)
   return {
     schema,
     description: given.description,

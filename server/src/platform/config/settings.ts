@@ -1,4 +1,4 @@
-import { choice, flag, integer, list, ratio, text, type Setting } from './setting.ts'
+import { choice, flag, integer, list, ratio, text, url, type Setting } from './setting.ts'
 
 const port = (fallback: number, description: string) =>
   integer({ fallback, min: 0, max: 65_535, unit: 'port', description })
@@ -10,6 +10,7 @@ export const settings = {
   SWITCHYARD_ROLES: list({ fallback: ['all'], description: 'Roles this process runs: all, or any of api, worker.' }),
   SWITCHYARD_CELL_TAG: text({
     fallback: 'c0',
+    pattern: { like: /^[a-z0-9]{1,8}$/, says: 'must be one to eight lower-case letters and digits' },
     description: 'Short tag of this cell; keys and project ids carry it so that an edge can route without a lookup.',
   }),
   SWITCHYARD_LOG_LEVEL: choice({
@@ -18,8 +19,8 @@ export const settings = {
     description: 'Least important lines that are written.',
   }),
   SWITCHYARD_LOG_PRETTY: flag({ fallback: false, description: 'Lines for people instead of JSON.' }),
-  SWITCHYARD_OTLP_URL: text({
-    fallback: null,
+  SWITCHYARD_OTLP_URL: url({
+    protocols: ['http', 'https'],
     description: 'Address of an OTLP/HTTP collector. Without it no span is recorded.',
   }),
   SWITCHYARD_TRACE_SAMPLE_RATIO: ratio({
@@ -28,8 +29,8 @@ export const settings = {
   }),
   SWITCHYARD_DRAIN_TIMEOUT_MS: ms(600_000, 'How long SIGTERM waits for work in hand before it is cut.'),
 
-  SWITCHYARD_POSTGRES_URL: text({
-    fallback: null,
+  SWITCHYARD_POSTGRES_URL: url({
+    protocols: ['postgres', 'postgresql'],
     secret: true,
     description: 'PostgreSQL 15 or newer: the system of record. Required.',
   }),
@@ -41,18 +42,18 @@ export const settings = {
     description: 'Largest pool of one process.',
   }),
   SWITCHYARD_POSTGRES_STATEMENT_TIMEOUT_MS: ms(15_000, 'Longest a statement or an idle transaction may take.'),
-  SWITCHYARD_VALKEY_URL: text({
-    fallback: null,
+  SWITCHYARD_VALKEY_URL: url({
+    protocols: ['redis', 'rediss'],
     secret: true,
     description: 'Valkey 8 (or Redis 7): caches that may be lost. Required.',
   }),
 
-  SWITCHYARD_RESTATE_INGRESS_URL: text({
-    fallback: null,
+  SWITCHYARD_RESTATE_INGRESS_URL: url({
+    protocols: ['http', 'https'],
     description: 'Where work is handed to the durable engine. Required.',
   }),
-  SWITCHYARD_RESTATE_ADMIN_URL: text({
-    fallback: null,
+  SWITCHYARD_RESTATE_ADMIN_URL: url({
+    protocols: ['http', 'https'],
     description: 'Where workers register with the durable engine. Required by the role worker.',
   }),
   SWITCHYARD_RESTATE_IDENTITY_KEY: text({
@@ -67,8 +68,8 @@ export const settings = {
   SWITCHYARD_DURABLE_SWEEP_MS: ms(10_000, 'How often work that stopped moving is looked for and sent again.'),
   SWITCHYARD_WORKER_HOST: text({ fallback: '127.0.0.1', description: 'Address the worker listens on for the engine.' }),
   SWITCHYARD_WORKER_PORT: port(9080, 'Port the worker listens on for the engine; workers of one machine share it.'),
-  SWITCHYARD_WORKER_URL: text({
-    fallback: null,
+  SWITCHYARD_WORKER_URL: url({
+    protocols: ['http', 'https'],
     description: 'Address the engine reaches all workers at. Default: http:// worker host and port.',
   }),
 
@@ -102,6 +103,10 @@ export const settings = {
   }),
   SWITCHYARD_HTTP_CORS_ORIGINS: list({
     fallback: [],
+    each: {
+      like: /^(?:\*|https?:\/\/[^/\s]+)$/,
+      says: 'must be * or origins such as https://app.example, without a path',
+    },
     description: 'Origins that browsers may call from; empty means none, * means any.',
   }),
   SWITCHYARD_HTTP_CHECK_REPLIES: flag({
@@ -132,7 +137,10 @@ export const settings = {
     fallback: '.data/blobs',
     description: 'Folder of the kind disk. All processes of one machine share it.',
   }),
-  SWITCHYARD_S3_ENDPOINT: text({ fallback: null, description: 'Address of the S3 API; default: that of the region.' }),
+  SWITCHYARD_S3_ENDPOINT: url({
+    protocols: ['http', 'https'],
+    description: 'Address of the S3 API; default: that of the region.',
+  }),
   SWITCHYARD_S3_BUCKET: text({ fallback: null, description: 'Bucket of the kind s3.' }),
   SWITCHYARD_S3_REGION: text({ fallback: 'us-east-1', description: 'Region of the bucket.' }),
   SWITCHYARD_S3_ACCESS_KEY_ID: text({ fallback: null, secret: true, description: 'Access key of the bucket.' }),
@@ -146,6 +154,7 @@ export const settings = {
   }),
   SWITCHYARD_OUTBOUND_PORTS: list({
     fallback: ['443', '80'],
+    each: { like: /^\d{1,5}$/, says: 'must be port numbers' },
     description: 'Ports that addresses given by users may name.',
   }),
   SWITCHYARD_OUTBOUND_HOSTS: list({
