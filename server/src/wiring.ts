@@ -10,6 +10,7 @@ import { openDatabase, type Database } from '#platform/db/db.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
 import { createDurable, type Durable } from '#platform/durable/durable.ts'
 import { createOutbound, type Outbound } from '#platform/outbound/client.ts'
+import type { TargetRules } from '#platform/outbound/target.ts'
 import { parseSealKeys } from '#platform/secrets/keys.ts'
 import { createSealer, type Sealer } from '#platform/secrets/seal.ts'
 import type { Log } from '#platform/telemetry/log.ts'
@@ -68,7 +69,11 @@ export async function wire(settings: Settings, log: Log): Promise<Wired> {
     sealer,
     outbound,
     log,
-    targets: { httpAllowed: settings.webhooksHttpAllowed, loopbackAllowed: settings.outboundLoopbackAllowed },
+    targets: {
+      httpAllowed: settings.webhooksHttpAllowed,
+      loopbackAllowed: settings.outboundLoopbackAllowed,
+      rules: targetRules(settings),
+    },
     dispatch: {
       endpointConcurrency: settings.webhooksEndpointConcurrency,
       inFlightMax: settings.webhooksInFlightMax,
@@ -79,20 +84,21 @@ export async function wire(settings: Settings, log: Log): Promise<Wired> {
   return { settings, log, metrics, tracing, db, valkey, blobs, sealer, durable, outbound, orgs, files, webhooks }
 }
 
-/** The one client for addresses that users give. */
-function outboundOptions(settings: Settings): Parameters<typeof createOutbound>[0] {
+/** Which addresses that users give may be reached. */
+function targetRules(settings: Settings): TargetRules {
+  const hosts = settings.outboundHosts.length === 0 ? {} : { hostsAllowed: settings.outboundHosts }
   if (settings.outboundLoopbackAllowed)
-    return { allowPrivate: 'loopback', httpAllowed: true, portsAllowed: 'any', ...outboundBounds(settings) }
-  return {
-    httpAllowed: settings.webhooksHttpAllowed,
-    portsAllowed: settings.outboundPorts.map(Number),
-    ...outboundBounds(settings),
-  }
+    return { allowPrivate: 'loopback', httpAllowed: true, portsAllowed: 'any', ...hosts }
+  return { httpAllowed: settings.webhooksHttpAllowed, portsAllowed: settings.outboundPorts.map(Number), ...hosts }
 }
 
-function outboundBounds(settings: Settings) {
+/** The one client for addresses that users give. */
+function outboundOptions(settings: Settings): Parameters<typeof createOutbound>[0] {
+  const { allowPrivate, hostsAllowed, ...rules } = targetRules(settings)
   return {
-    ...(settings.outboundHosts.length === 0 ? {} : { hostsAllowed: settings.outboundHosts }),
+    ...rules,
+    ...(allowPrivate === undefined ? {} : { allowPrivate }),
+    ...(hostsAllowed === undefined ? {} : { hostsAllowed }),
     inFlightMax: 2 * settings.webhooksInFlightMax,
     inFlightPerOriginMax: settings.webhooksInFlightMax,
     connectionsPerOriginMax: settings.webhooksInFlightMax,

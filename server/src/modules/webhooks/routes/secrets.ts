@@ -19,16 +19,18 @@ export const rotateSecretRoute = (use: RouteUses) =>
         param: 'keep_old_secret_active_for_seconds',
       })
     }
+    const overlap = seconds ?? (day === true ? daySeconds : 0)
     return await commit(async (tx) => {
       const row = await getHeldEndpoint(tx, scope.projectId, params.webhook_endpoint_id)
       const active = await listSecrets(own<WebhooksTables>(tx), [row.id])
-      if (active.length >= secretsActiveMax) {
+      // Without an overlap the new one takes the place of the old: a leaked secret can always be replaced.
+      if (overlap > 0 && active.length >= secretsActiveMax) {
         throw new Fault(
           'invalid_state_transition',
           `At most ${secretsActiveMax} secrets sign at once. Retire an old one first.`,
         )
       }
-      await supersedeSecret(tx, row.id, seconds ?? (day === true ? daySeconds : 0))
+      await supersedeSecret(tx, row.id, overlap)
       const secret = await issueSecret(use.sealer, tx, row.id)
       const view = await endpointViewOf(own<WebhooksTables>(tx), await changeEndpoint(tx, row.id, {}))
       return { ...view, signing_secret: secret }

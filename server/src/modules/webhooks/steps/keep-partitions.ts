@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db/db.ts'
 import { firstIdAt } from '#platform/std/ids.ts'
-import { dropDay, ensureDay, listDays, type Day } from '../store/partitions.ts'
+import { deleteOlder, dropDay, ensureDay, listDays, type Day } from '../store/partitions.ts'
 import type { WebhooksTables } from '../store/tables.ts'
 
 const dayMs = 86_400_000
@@ -19,8 +19,9 @@ export function dayOf(at: Date): Day {
 export async function keepPartitions(db: Db<WebhooksTables>, now: Date, retentionDays: number): Promise<number> {
   for (let ahead = 1; ahead <= daysAhead; ahead += 1)
     await ensureDay(db, dayOf(new Date(now.getTime() + ahead * dayMs)))
-  const oldest = dayOf(new Date(now.getTime() - retentionDays * dayMs)).name
-  const past = (await listDays(db)).filter((name) => name < oldest)
+  const oldest = dayOf(new Date(now.getTime() - retentionDays * dayMs))
+  const past = (await listDays(db)).filter((name) => name < oldest.name)
   for (const name of past) await dropDay(db, name)
+  await deleteOlder(db, oldest.fromId)
   return past.length
 }

@@ -32,9 +32,11 @@ const openOnes = `select endpoint_id, event_id, due_at from webhooks.due
 
 const endedOnes = (
   filter: string,
-) => `select distinct a.endpoint_id, a.event_id, null::timestamptz as due_at from webhooks.attempt a
+) => `select a.endpoint_id, a.event_id, null::timestamptz as due_at from webhooks.attempt a
   where a.endpoint_id = $1 and ($2::text is null or a.event_id < $2) and a.ended is not null ${filter}
     and not exists (select 1 from webhooks.due d where d.endpoint_id = a.endpoint_id and d.event_id = a.event_id)
+    and not exists (select 1 from webhooks.attempt b
+      where b.event_id = a.event_id and b.endpoint_id = a.endpoint_id and b.number > a.number)
   order by a.event_id desc limit $3`
 
 type ListParams = [string, string | null, number]

@@ -108,7 +108,7 @@ export async function changeEndpoint(tx: Tx, id: string, change: EndpointChange)
     .executeTakeFirstOrThrow()
 }
 
-/** Ends an endpoint. Returns whether this call was the one. What was still to be sent is discarded by the sweep. */
+/** Ends an endpoint and its secrets. Returns whether this call was the one. What was still to be sent is discarded by the sweep. */
 export async function deleteEndpoint(tx: Tx, projectId: ProjectId, id: string): Promise<boolean> {
   const ended = await own<WebhooksTables>(tx)
     .updateTable('webhooks.endpoint')
@@ -117,7 +117,9 @@ export async function deleteEndpoint(tx: Tx, projectId: ProjectId, id: string): 
     .where('project_id', '=', projectId)
     .where('deleted_at', 'is', null)
     .executeTakeFirst()
-  return ended.numUpdatedRows === 1n
+  if (ended.numUpdatedRows !== 1n) return false
+  await own<WebhooksTables>(tx).deleteFrom('webhooks.secret').where('endpoint_id', '=', id).execute()
+  return true
 }
 
 export async function listEndpoints(

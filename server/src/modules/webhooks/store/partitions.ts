@@ -36,3 +36,21 @@ export async function dropDay(db: Db<WebhooksTables>, name: string): Promise<voi
   for (const table of tables)
     await sql`drop table if exists ${sql.table(`webhooks.${table}_${name}`)}`.execute(db.kysely)
 }
+
+/**
+ * What dropping a day leaves behind: rows older than the id that lie in no day's partition, and deliveries made due again
+ * whose event is gone. Returns how many.
+ */
+export async function deleteOlder(db: Db<WebhooksTables>, firstId: string): Promise<number> {
+  let deleted = 0n
+  for (const [table, column] of [
+    ['event_other', 'id'],
+    ['attempt_other', 'event_id'],
+    ['due', 'event_id'],
+  ] as const) {
+    const result =
+      await sql`delete from ${sql.table(`webhooks.${table}`)} where ${sql.ref(column)} < ${firstId}`.execute(db.kysely)
+    deleted += result.numAffectedRows ?? 0n
+  }
+  return Number(deleted)
+}
