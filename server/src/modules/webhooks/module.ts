@@ -71,7 +71,7 @@ export function createWebhooks(use: WebhooksUses): Webhooks {
     })
   }
   const health = new Health({ db: database, log, scale: settings.timeScale, announceDisabled })
-  const writer = new OutcomeWriter({ db: database, log, onWritten: (outcomes) => health.note(outcomes) })
+  const writer = new OutcomeWriter({ db, log, onWritten: (outcomes) => health.note(outcomes) })
   const shared = { db, log, outbound, sealer, clock, writer, health, settings }
   const urgent = new UrgentSender(shared)
   const dispatcher = new Dispatcher({ ...shared, urgent })

@@ -2,15 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Part } from '#platform/lifecycle/module.ts'
 import { sleep } from '#platform/std/clock.ts'
-import { releaseLanes, renewLanes, takeDueLanes, type Lane } from '../store/lanes.ts'
+import { findTargets, listDueFirst, releaseLanes, renewLanes, takeDueLanes, type Lane } from '../store/lanes.ts'
 import type { DispatchUses } from './dispatch-uses.ts'
 import { LaneWorker, type LaneHost } from './lane-worker.ts'
 
 /** How often PostgreSQL is asked what is due. Nothing depends on a wake-up; this is the longest that one can be missed. */
 const lookEveryMs = 50
+/** However often something is committed here, and however slow the looks are, most of the time goes to sending. */
+const lookGapMs = 10
+const lookShareMax = 1 / 3
 const leaseMs = 15_000
 const renewEveryMs = 5_000
-const lanesPerLook = 200
+/** Taken at one look, so that processes that start together share the lanes. */
+const lanesPerLook = 50
+/** Rows asked for at the front of each lane; one that has more reads on by itself. */
+const firstRows = 32
+const targetsEveryMs = 400
 /** A lane without work is given back after this long, so that another process may have it. */
 const idleLaneMs = 2_000
 const drainMs = 15_000
@@ -23,10 +30,13 @@ export class Dispatcher implements LaneHost {
   readonly #use: DispatchUses
   readonly #holder = `${hostname()}:${process.pid}:${randomUUID()}`
   readonly #lanes = new Map<string, LaneWorker>()
+  /** Lanes that found no slot free, in the order in which they asked. */
+  readonly #waiting = new Set<LaneWorker>()
   readonly #ending = new AbortController()
   #kicked = Promise.withResolvers<void>()
   #inFlight = 0
   #renewedAt = 0
+  #aimedAt = 0
   #loop: Promise<void> | null = null
 
   constructor(use: DispatchUses) {
@@ -50,16 +60,27 @@ export class Dispatcher implements LaneHost {
     this.#kicked.resolve()
   }
 
-  takeSlot(): boolean {
-    if (this.#inFlight >= this.#use.settings.inFlightMax) return false
+  takeSlot(worker: LaneWorker): boolean {
+    if (this.#full) {
+      this.#waiting.add(worker)
+      return false
+    }
     this.#inFlight += 1
     return true
   }
 
+  /** The slot goes to the lane that has waited longest; one lane with much to send does not keep it from the others. */
   freeSlot(): void {
-    const wasFull = this.#inFlight >= this.#use.settings.inFlightMax
     this.#inFlight -= 1
-    if (wasFull) this.pumpAll()
+    for (const worker of this.#waiting) {
+      if (this.#full) return
+      this.#waiting.delete(worker)
+      worker.pump()
+    }
+  }
+
+  get #full(): boolean {
+    return this.#inFlight >= this.#use.settings.inFlightMax
   }
 
   pumpAll(): void {
@@ -67,31 +88,76 @@ export class Dispatcher implements LaneHost {
   }
 
   async #lookAgainAndAgain(): Promise<void> {
-    while (!this.#ending.signal.aborted) {
+    const ended = this.#ending.signal
+    while (!ended.aborted) {
+      const began = performance.now()
+      this.#kicked = Promise.withResolvers<void>()
       try {
         await this.#look()
-        await Promise.race([sleep(lookEveryMs, this.#ending.signal), this.#kicked.promise])
+        const tookMs = performance.now() - began
+        const gapMs = Math.max(lookGapMs, tookMs * (1 / lookShareMax - 1))
+        await sleep(gapMs, ended)
+        if (gapMs < lookEveryMs) await this.#kickOr(lookEveryMs - gapMs)
       } catch (err) {
         this.#use.log.warn({ err }, 'the look for due deliveries failed and will be tried again')
-        await sleep(failurePauseMs, this.#ending.signal)
+        await sleep(failurePauseMs, ended)
       }
-      this.#kicked = Promise.withResolvers<void>()
     }
+  }
+
+  async #kickOr(ms: number): Promise<void> {
+    const woken = new AbortController()
+    await Promise.race([sleep(ms, AbortSignal.any([woken.signal, this.#ending.signal])), this.#kicked.promise])
+    woken.abort()
   }
 
   async #look(): Promise<void> {
     if (performance.now() - this.#renewedAt > renewEveryMs) await this.#renew()
-    const lanes = await takeDueLanes(this.#use.db, this.#holder, leaseMs, lanesPerLook)
-    for (const lane of lanes) {
-      let worker = this.#lanes.get(keyOf(lane))
-      // A closed one ends what it has in flight first; the endpoint may have come back meanwhile.
-      if (worker === undefined || (worker.closed && worker.idle)) {
-        worker = new LaneWorker(lane, this.#use, this)
-        this.#lanes.set(keyOf(lane), worker)
-      }
-      worker.pump()
-    }
+    const lanes = await takeDueLanes(this.#use.db, this.#holder, leaseMs, this.#full ? 0 : lanesPerLook)
+    const due = lanes.map((lane) => this.#workerOf(lane))
+    await this.#aim(due.filter((worker) => !worker.aimed))
+    await this.#readFirst(due.filter((worker) => worker.hungry))
+    this.pumpAll()
     await this.#giveBackIdle()
+  }
+
+  #workerOf(lane: Lane): LaneWorker {
+    const key = keyOf(lane)
+    let worker = this.#lanes.get(key)
+    // A closed one ends what it has in flight first; the endpoint may have come back meanwhile.
+    if (worker === undefined || (worker.closed && worker.idle)) {
+      worker = new LaneWorker(lane, this.#use, this)
+      this.#lanes.set(key, worker)
+    }
+    return worker
+  }
+
+  /** Tells lanes where to send: new ones at once, all of them again and again. */
+  async #aim(fresh: readonly LaneWorker[]): Promise<void> {
+    const all = performance.now() - this.#aimedAt > targetsEveryMs
+    const workers = (all ? [...this.#lanes.values()] : fresh).filter((worker) => !worker.closed)
+    if (all) this.#aimedAt = performance.now()
+    if (workers.length === 0) return
+    const rows = await findTargets(this.#use.db, [...new Set(workers.map(({ lane }) => lane.endpoint_id))])
+    const byId = new Map(rows.map((row) => [row.id, row]))
+    for (const worker of workers) worker.aim(byId.get(worker.lane.endpoint_id))
+  }
+
+  async #readFirst(hungry: readonly LaneWorker[]): Promise<void> {
+    if (hungry.length === 0) return
+    for (const worker of hungry) worker.beginRead()
+    let found: Awaited<ReturnType<typeof listDueFirst>> | null = null
+    try {
+      found = await listDueFirst(
+        this.#use.db,
+        hungry.map(({ lane }) => lane),
+        firstRows,
+      )
+    } finally {
+      const byLane = found === null ? null : Map.groupBy(found, keyOf)
+      for (const worker of hungry)
+        worker.endRead(byLane === null ? null : (byLane.get(keyOf(worker.lane)) ?? []), firstRows)
+    }
   }
 
   /** Lanes whose lease was lost (this process was frozen, say) are someone else's: nothing more begins in them. */
@@ -126,8 +192,8 @@ export class Dispatcher implements LaneHost {
     await this.#loop
     for (const worker of this.#lanes.values()) worker.close()
     const deadline = performance.now() + drainMs
-    while ([...this.#lanes.values()].some((worker) => !worker.idle) && performance.now() < deadline)
-      await sleep(lookEveryMs)
+    while ([...this.#lanes.values()].some((worker) => worker.sending) && performance.now() < deadline)
+      await sleep(lookGapMs)
     await this.#use.writer.idle()
     const held = [...this.#lanes.values()].map(({ lane }) => lane)
     this.#lanes.clear()

@@ -12,6 +12,9 @@ export interface HealthUses {
   readonly announceDisabled: (tx: Tx, endpointId: string, reason: string) => Promise<void>
 }
 
+/** How often in 72 hours a failing endpoint's row is looked at: every four minutes. */
+const looksPerSpan = 1_000
+
 const reason =
   'Every delivery failed for 72 hours. Fix the receiver, then resume the endpoint; what is still within its 72 hours is sent then.'
 
@@ -20,6 +23,8 @@ export class Health {
   readonly #use: HealthUses
   /** What the row says, as far as this process knows. */
   readonly #failing = new Map<string, boolean>()
+  /** When a failing endpoint's row is worth another look. */
+  readonly #lookAgainAt = new Map<string, number>()
 
   constructor(use: HealthUses) {
     this.#use = use
@@ -31,15 +36,24 @@ export class Health {
 
   forget(endpointId: string): void {
     this.#failing.delete(endpointId)
+    this.#lookAgainAt.delete(endpointId)
   }
 
-  /** The row is touched when an endpoint's health changes, and when a failing one may be due for disabling; not per delivery. */
+  #isKnown(endpointId: string, delivered: boolean): boolean {
+    if (delivered) return this.#failing.get(endpointId) === false
+    return this.#failing.get(endpointId) === true && performance.now() < (this.#lookAgainAt.get(endpointId) ?? 0)
+  }
+
+  /**
+   * The row is touched when an endpoint's health changes, and now and then while it fails, since it may be due for
+   * disabling; not per delivery.
+   */
   async note(outcomes: readonly Outcome[]): Promise<void> {
     const good = new Map<string, boolean>()
     for (const { endpointId, ended } of outcomes)
       good.set(endpointId, good.get(endpointId) === true || ended === 'delivered')
     for (const [endpointId, delivered] of good) {
-      if (delivered && this.#failing.get(endpointId) === false) continue
+      if (this.#isKnown(endpointId, delivered)) continue
       await this.#use.db.tx(async (tx) => {
         await noteHealth(tx, endpointId, !delivered)
         if (delivered) return
@@ -49,6 +63,8 @@ export class Health {
         }
       })
       this.#failing.set(endpointId, !delivered)
+      if (delivered) this.#lookAgainAt.delete(endpointId)
+      else this.#lookAgainAt.set(endpointId, performance.now() + (spanMs * this.#use.scale) / looksPerSpan)
     }
   }
 }

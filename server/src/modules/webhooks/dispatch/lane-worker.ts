@@ -1,20 +1,21 @@
-import { findTarget, listDue, type DueRow, type Lane } from '../store/lanes.ts'
+import { sleep } from '#platform/std/clock.ts'
+import { listDueAfter, type DueCursor, type DueRow, type Lane, type TargetRow } from '../store/lanes.ts'
+import type { DispatchUses } from './dispatch-uses.ts'
 import { judge } from './judge.ts'
+import { Pace } from './pace.ts'
 import { send } from './send.ts'
 import { openTarget, type Target } from './target.ts'
-import type { DispatchUses } from './dispatch-uses.ts'
 
-/** Rows read ahead of the slots; small, so that a changed address or secret takes effect soon. */
-const readAhead = 64
-const targetFreshMs = 500
-/** An endpoint that fails keeps this many slots: enough to notice that it is back. */
-const failingConcurrency = 2
-const failuresBeforeCaution = 4
+/** Rows read ahead of the slots, and how few of them are left when the next are asked for. */
+const readAhead = 128
+const lowWater = 64
+/** Nothing is sent on older knowledge of where to and with which secrets. */
+const targetStaleMs = 2_000
 
 /** What a lane asks of the process it runs in. */
 export interface LaneHost {
-  /** A place among all requests of this process, or false. */
-  takeSlot(): boolean
+  /** A place among all requests of this process. When there is none, the lane is pumped once it is its turn. */
+  takeSlot(worker: LaneWorker): boolean
   freeSlot(): void
 }
 
@@ -25,24 +26,47 @@ export class LaneWorker {
   idleSince = performance.now()
   readonly #use: DispatchUses
   readonly #host: LaneHost
+  readonly #pace: Pace
   readonly #inHand = new Set<string>()
+  /** Written while a read was under way, which may have seen them as they were before. */
+  readonly #writtenMeanwhile = new Set<string>()
   #buffer: DueRow[] = []
-  #cursor: { due_at: string; event_id: string } | null = null
+  /** Where the lane goes on; null when it was read to its end. */
+  #cursor: DueCursor | null = null
   #target: Target | null = null
   #targetAt = -Infinity
   #inFlight = 0
-  #failuresInRow = 0
-  #filling = false
+  #reading = false
   #closed = false
 
   constructor(lane: Lane, use: DispatchUses, host: LaneHost) {
     this.lane = lane
     this.#use = use
     this.#host = host
+    this.#pace = new Pace(use.settings.endpointConcurrency, use.settings.timeScale)
   }
 
   get idle(): boolean {
-    return this.#inFlight === 0 && this.#inHand.size === 0 && this.#buffer.length === 0 && !this.#filling
+    return this.#inFlight === 0 && this.#inHand.size === 0 && this.#buffer.length === 0 && !this.#reading
+  }
+
+  /** It has free slots and knows of nothing to put there: its first due rows are wanted. */
+  get hungry(): boolean {
+    const known = this.#buffer.length > 0 || this.#cursor !== null || this.#reading
+    return !this.#closed && !known && this.#inFlight < this.#pace.concurrency
+  }
+
+  get closed(): boolean {
+    return this.#closed
+  }
+
+  /** It knows where to send. */
+  get aimed(): boolean {
+    return this.#target !== null
+  }
+
+  get sending(): boolean {
+    return this.#inFlight > 0
   }
 
   /** No further attempt begins; those in flight end by themselves. */
@@ -52,77 +76,86 @@ export class LaneWorker {
     this.#buffer = []
   }
 
-  get closed(): boolean {
-    return this.#closed
+  /** Where to send from now on. An endpoint that takes nothing any more closes the lane. */
+  aim(row: TargetRow | undefined): void {
+    if (row?.status !== 'active') {
+      this.close()
+      return
+    }
+    if (this.#target === null && row.failing_since !== null) this.#pace.beCautious()
+    this.#target = openTarget(row, this.#use.sealer, this.#target)
+    this.#targetAt = performance.now()
+    this.#use.health.learn(row.id, row.failing_since !== null)
+  }
+
+  /** A read of due rows begins; `endRead` must follow. */
+  beginRead(): void {
+    this.#reading = true
+    this.#writtenMeanwhile.clear()
+  }
+
+  /** Takes what was read, up to `limit` rows; null when the read failed. */
+  endRead(rows: readonly DueRow[] | null, limit: number): void {
+    this.#reading = false
+    if (rows === null || this.#closed) return
+    const last = rows.at(-1)
+    // Read to the end: the next read begins at the front, where later commits with earlier times may have appeared.
+    this.#cursor = rows.length === limit && last !== undefined ? last : null
+    for (const row of rows) {
+      if (this.#inHand.has(row.event_id) || this.#writtenMeanwhile.has(row.event_id)) continue
+      this.#inHand.add(row.event_id)
+      this.#buffer.push(row)
+    }
+    this.pump()
   }
 
   /** Fills free slots with due deliveries. Called whenever something may have changed. */
   pump(): void {
-    while (!this.#closed && this.#inFlight < this.#concurrency() && !this.#use.writer.full && !this.#use.urgent.busy) {
-      const row = this.#buffer.shift()
-      if (row === undefined) {
-        void this.#fill()
-        return
-      }
-      if (this.#target === null || !this.#host.takeSlot()) {
-        this.#buffer.unshift(row)
-        return
-      }
+    const fresh = performance.now() - this.#targetAt < targetStaleMs
+    while (fresh && this.#maySend()) {
+      const [row] = this.#buffer
+      if (row === undefined || this.#target === null || !this.#host.takeSlot(this)) break
+      this.#buffer.shift()
       this.#inFlight += 1
       void this.#attempt(row, this.#target)
     }
+    if (this.#cursor !== null && this.#buffer.length <= lowWater) void this.#readOn(this.#cursor)
   }
 
-  #concurrency(): number {
-    return this.#failuresInRow >= failuresBeforeCaution ? failingConcurrency : this.#use.settings.endpointConcurrency
+  #maySend(): boolean {
+    const { writer, urgent } = this.#use
+    return !this.#closed && this.#inFlight < this.#pace.concurrency && !writer.full && !urgent.busy
   }
 
   async #attempt(row: DueRow, target: Target): Promise<void> {
     const { outbound, clock, settings, writer } = this.#use
     const startedAt = clock.now()
     const sent = await send(outbound, target, { id: row.event_id, body: row.body }, startedAt)
-    this.#failuresInRow = sent.delivered ? 0 : this.#failuresInRow + 1
     const attempting = { eventId: row.event_id, attempts: row.attempts, round: row.round, firstAt: row.first_at }
     const outcome = judge(attempting, target, sent, startedAt, clock.now(), settings.timeScale, Math.random())
-    writer.add({ outcome, done: () => this.#inHand.delete(row.event_id) })
+    writer.add({ outcome, done: () => this.#written(row.event_id) })
+    this.#host.freeSlot()
+    const pauseMs = this.#pace.after(sent.delivered)
+    if (pauseMs > 0) await sleep(pauseMs)
     this.#inFlight -= 1
     this.idleSince = performance.now()
-    this.#host.freeSlot()
     this.pump()
   }
 
-  async #fill(): Promise<void> {
-    if (this.#filling || this.#closed) return
-    this.#filling = true
-    try {
-      if (!(await this.#refreshTarget())) return
-      const rows = await listDue(this.#use.db, this.lane, readAhead, this.#cursor)
-      const last = rows.at(-1)
-      // Read to the end: the next look begins at the front, where later commits with earlier times may have appeared.
-      this.#cursor = rows.length === readAhead && last !== undefined ? last : null
-      const fresh = rows.filter(({ event_id: id }) => !this.#inHand.has(id))
-      for (const { event_id: id } of fresh) this.#inHand.add(id)
-      if (!this.#closed) this.#buffer.push(...fresh)
-      else for (const { event_id: id } of fresh) this.#inHand.delete(id)
-    } catch (err) {
-      this.#use.log.warn({ err, endpointId: this.lane.endpoint_id }, 'due deliveries could not be read')
-    } finally {
-      this.#filling = false
-    }
-    if (this.#buffer.length > 0) this.pump()
+  #written(eventId: string): void {
+    this.#inHand.delete(eventId)
+    if (this.#reading) this.#writtenMeanwhile.add(eventId)
   }
 
-  /** False when the endpoint takes nothing any more. */
-  async #refreshTarget(): Promise<boolean> {
-    if (performance.now() - this.#targetAt < targetFreshMs && this.#target !== null) return true
-    const row = await findTarget(this.#use.db, this.lane.endpoint_id)
-    if (row === null || row.status !== 'active') {
-      this.close()
-      return false
+  async #readOn(after: DueCursor): Promise<void> {
+    if (this.#reading || this.#closed) return
+    this.beginRead()
+    let rows: DueRow[] | null = null
+    try {
+      rows = await listDueAfter(this.#use.db, this.lane, readAhead, after)
+    } catch (err) {
+      this.#use.log.warn({ err, endpointId: this.lane.endpoint_id }, 'due deliveries could not be read')
     }
-    this.#target = openTarget(row, this.#use.sealer)
-    this.#targetAt = performance.now()
-    this.#use.health.learn(row.id, row.failing_since !== null)
-    return true
+    this.endRead(rows, readAhead)
   }
 }

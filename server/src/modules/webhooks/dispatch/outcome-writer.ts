@@ -1,8 +1,9 @@
-import type { Database } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import { backoff } from '#platform/std/backoff.ts'
 import { sleep } from '#platform/std/clock.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { writeOutcomes, type Outcome } from '../store/outcomes.ts'
+import type { WebhooksTables } from '../store/tables.ts'
 
 export interface Written {
   readonly outcome: Outcome
@@ -17,7 +18,7 @@ export const waitingOutcomesMax = 20_000
 const retry = { baseMs: 100, maxMs: 2_000, factor: 2, jitter: 0.5 }
 
 export interface OutcomeWriterUses {
-  readonly db: Database
+  readonly db: Db<WebhooksTables>
   readonly log: Log
   /** After a batch is durable: endpoints whose health may have changed. */
   readonly onWritten: (outcomes: readonly Outcome[]) => Promise<void>
@@ -53,16 +54,12 @@ export class OutcomeWriter {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, batchMax)
       try {
-        await this.#use.db.tx((tx) =>
-          writeOutcomes(
-            tx,
-            batch.map(({ outcome }) => outcome),
-          ),
-        )
+        const outcomes = batch.map(({ outcome }) => outcome)
+        await writeOutcomes(this.#use.db, outcomes)
         this.#waiting.splice(0, batch.length)
         failures = 0
         for (const { done } of batch) done()
-        await this.#use.onWritten(batch.map(({ outcome }) => outcome))
+        await this.#use.onWritten(outcomes)
       } catch (err) {
         failures += 1
         this.#use.log.warn({ err, waiting: this.#waiting.length }, 'outcomes could not be written and wait')

@@ -40,7 +40,7 @@ export async function send(
   const timestamp = Math.floor(now.getTime() / 1_000)
   try {
     const reply = await outbound.request({
-      url: target.url,
+      url: target.address,
       method: 'POST',
       headers: {
         'content-type': 'application/json',

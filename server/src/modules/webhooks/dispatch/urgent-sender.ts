@@ -1,4 +1,3 @@
-import { findTarget } from '../store/lanes.ts'
 import type { InsertedDue } from '../store/events.ts'
 import type { DispatchUses } from './dispatch-uses.ts'
 import { judge } from './judge.ts'
@@ -47,11 +46,12 @@ export class UrgentSender {
   }
 
   async #send(row: InsertedDue, body: string): Promise<void> {
-    const { db, log, outbound, sealer, clock, writer, settings } = this.#use
+    const { log, outbound, sealer, clock, writer, health, settings } = this.#use
     try {
-      const found = await findTarget(db, row.endpoint_id)
-      if (found === null || found.status !== 'active') return
-      const target = openTarget(found, sealer)
+      if (row.target.status !== 'active') return
+      const target = openTarget(row.target, sealer)
+      // Another process may have seen it fail meanwhile; then a success here must be told.
+      health.learn(row.endpoint_id, row.target.failing_since !== null)
       const startedAt = clock.now()
       const sent = await send(outbound, target, { id: row.event_id, body }, startedAt)
       const attempting = { eventId: row.event_id, attempts: 0, round: 0, firstAt: null }

@@ -3,7 +3,7 @@ import type { WebhookEvent, WebhookEventType } from '@switchyard/contracts/webho
 import type { Tx } from '#platform/db/tx.ts'
 import { assert } from '#platform/std/assert.ts'
 import { newId } from '#platform/std/ids.ts'
-import { bulkLane, insertEvents, urgentLane, type InsertedDue } from '../store/events.ts'
+import { insertEvents, insertUrgentEvents, type InsertedDue } from '../store/events.ts'
 import { urgentLeaseMs } from '../dispatch/urgent-sender.ts'
 
 export interface News {
@@ -52,11 +52,11 @@ export async function publish(use: PublishUses, tx: Tx, news: readonly News[]): 
   const urgent = events.filter((event) => event.urgent)
   const bulk = events.filter((event) => !event.urgent)
   if (bulk.length > 0) {
-    const rows = await insertEvents(tx, bulk, bulkLane, 0)
-    if (rows.length > 0) tx.afterCommit(use.kick)
+    const anybody = await insertEvents(tx, bulk)
+    if (anybody) tx.afterCommit(use.kick)
   }
   if (urgent.length > 0) {
-    const rows = await insertEvents(tx, urgent, urgentLane, urgentLeaseMs)
+    const rows = await insertUrgentEvents(tx, urgent, urgentLeaseMs)
     const bodies = new Map(urgent.map(({ id, body }) => [id, body]))
     tx.afterCommit(() => use.sendUrgent(rows, (id) => bodies.get(id) ?? ''))
   }

@@ -80,23 +80,51 @@ export interface DueRow {
   body: string
 }
 
-const due = statement<[string, number, number, string | null, string | null], DueRow>(
-  'webhooks.due-of-lane',
-  `select d.event_id, d.due_at::text as due_at, d.attempts, d.round, d.first_at, d.created_at, e.body
+/** Where a read of a lane goes on: after this row, in the order of due_next. */
+export interface DueCursor {
+  readonly due_at: string
+  readonly event_id: string
+}
+
+const dueColumns = 'd.event_id, d.due_at::text as due_at, d.attempts, d.round, d.first_at, d.created_at, e.body'
+
+const dueAfter = statement<[string, number, number, string, string], DueRow>(
+  'webhooks.due-after',
+  `select ${dueColumns}
    from webhooks.due d join webhooks.event e on e.id = d.event_id
    where d.endpoint_id = $1 and d.lane = $2 and d.due_at <= clock_timestamp()
-     and ($4::timestamptz is null or (d.due_at, d.event_id) > ($4::timestamptz, $5))
+     and (d.due_at, d.event_id) > ($4::timestamptz, $5)
    order by d.due_at, d.event_id limit $3`,
 )
 
 /** The next due deliveries of a lane, after the one given: those before it are in hand or done. */
-export async function listDue(
+export async function listDueAfter(
   db: Db<WebhooksTables>,
   lane: Lane,
   limit: number,
-  after: { due_at: string; event_id: string } | null,
+  after: DueCursor,
 ): Promise<DueRow[]> {
-  return await db.run(due, [lane.endpoint_id, lane.lane, limit, after?.due_at ?? null, after?.event_id ?? null])
+  return await db.run(dueAfter, [lane.endpoint_id, lane.lane, limit, after.due_at, after.event_id])
+}
+
+export type LaneDueRow = DueRow & Lane
+
+const dueFirst = statement<[string[], number[], number], LaneDueRow>(
+  'webhooks.due-first',
+  `select l.endpoint_id, l.lane, f.* from unnest($1::text[], $2::smallint[]) as l (endpoint_id, lane), lateral (
+     select ${dueColumns}
+     from webhooks.due d join webhooks.event e on e.id = d.event_id
+     where d.endpoint_id = l.endpoint_id and d.lane = l.lane and d.due_at <= clock_timestamp()
+     order by d.due_at, d.event_id limit $3) f`,
+)
+
+/** The first due deliveries of each lane, of all lanes in one question: asking one by one cost more than sending. */
+export async function listDueFirst(
+  db: Db<WebhooksTables>,
+  lanes: readonly Lane[],
+  limit: number,
+): Promise<LaneDueRow[]> {
+  return await db.run(dueFirst, [lanes.map((lane) => lane.endpoint_id), lanes.map((lane) => lane.lane), limit])
 }
 
 export interface TargetRow {
@@ -109,16 +137,22 @@ export interface TargetRow {
   secrets: { id: string; sealed: string }[]
 }
 
-const target = statement<[string], TargetRow>(
-  'webhooks.target',
-  `select p.id, p.project_id, p.url, p.status, p.failing_since,
+/** For a query over `webhooks.endpoint p`. */
+export const targetColumns = `p.id, p.project_id, p.url, p.status, p.failing_since,
      (select coalesce(json_agg(json_build_object('id', s.id, 'sealed', s.sealed) order by s.active_until is null desc, s.created_at desc), '[]')
-      from webhooks.secret s where s.endpoint_id = p.id and (s.active_until is null or s.active_until > clock_timestamp())) as secrets
-   from webhooks.endpoint p where p.id = $1 and p.deleted_at is null`,
+      from webhooks.secret s where s.endpoint_id = p.id and (s.active_until is null or s.active_until > clock_timestamp())) as secrets`
+
+const targets = statement<[string[]], TargetRow>(
+  'webhooks.targets',
+  `select ${targetColumns} from webhooks.endpoint p where p.id = any($1::text[]) and p.deleted_at is null`,
 )
 
-/** Where and how to send now; null when the endpoint is gone. */
+/** Where and how to send now; those that are gone are missing. */
+export async function findTargets(db: Db<WebhooksTables>, endpointIds: readonly string[]): Promise<TargetRow[]> {
+  return await db.run(targets, [[...endpointIds]])
+}
+
 export async function findTarget(db: Db<WebhooksTables>, endpointId: string): Promise<TargetRow | null> {
-  const [row] = await db.run(target, [endpointId])
+  const [row] = await findTargets(db, [endpointId])
   return row ?? null
 }
