@@ -75,7 +75,7 @@ async function prepare(stack: Stack, seed: number): Promise<Run> {
   const { keys, projectId, protectedIds } = await prepareKeys(baseUrl, seeded)
   await addMembers({ postgresUrl: stack.env['SWITCHYARD_POSTGRES_URL'] ?? '', baseUrl, ...seeded })
   const uploads = new ReadyUploads(baseUrl, seeded.projectKey)
-  const use: PlanUse = { keys, projectId, uploads, ids: new KnownIds(protectedIds) }
+  const use: PlanUse = { keys, projectId, uploads, ids: new KnownIds(protectedIds, baseUrl) }
   const plan = (chance: Chance) =>
     chance.often(shareBroken) ? planBroken(chance, keys.project_key) : planRequest(chance.pick(operations), chance, use)
   return { port, seed, tally: new Tally(), use, plan }

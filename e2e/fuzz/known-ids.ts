@@ -1,8 +1,7 @@
 import type { Chance } from './chance.ts'
 
-/** The form of our ids: a prefix, for projects the tag of the cell, and 26 letters and digits. */
-const idPattern =
-  /"((?:file-|upload_|part_|proj_[a-z0-9]+_|user-|invite-|svcacct_|key_|audit_log-|adacct_)[0-9a-z]{26})"/g
+/** The form of our ids: a prefix, sometimes a part more (the cell of a project), and 26 letters and digits. */
+const idPattern = /"([a-z_]+[-_](?:[a-z0-9]+_)?[0-9a-z]{26})"/g
 const keptPerPrefix = 64
 
 const prefixOf = (id: string) => /^[a-z_]+?[-_](?=[a-z0-9]+_?[0-9a-z]*$)/.exec(id)?.[0] ?? ''
@@ -15,8 +14,12 @@ export class KnownIds {
   readonly #byPrefix = new Map<string, string[]>()
   readonly #protected: ReadonlySet<string>
 
-  constructor(protectedIds: Iterable<string>) {
+  /** Addresses to give where one is asked for: the server itself, and such that nobody has. */
+  readonly urls: readonly string[]
+
+  constructor(protectedIds: Iterable<string>, ownUrl: string) {
     this.#protected = new Set(protectedIds)
+    this.urls = [`${ownUrl}/hook`, `${ownUrl}/healthz?a=b`, 'http://127.0.0.1:1/hook', 'https://name.invalid/']
   }
 
   learn(text: string): void {

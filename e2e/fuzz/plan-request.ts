@@ -144,6 +144,7 @@ function bodyOf(
 }
 
 function oddKey(chance: Chance, keys: Keys): string {
+  if (chance.often(0.3)) return `Bearer ${chance.pick(keys.weak)}`
   const word = oddText(chance)
     .replaceAll(/[^\u0020-\u007e]/g, '?')
     .slice(0, 2_000)
@@ -161,7 +162,10 @@ function oddKey(chance: Chance, keys: Keys): string {
   ])
 }
 
+const fittingRanges = ['bytes=0-', 'bytes=0-0', 'bytes=-1', 'bytes=1-11', 'bytes=0-5']
+
 function rangeOf(chance: Chance): string {
+  if (chance.often(0.5)) return chance.pick(fittingRanges)
   const number = () => chance.pick(['', '0', '1', '5', '299', '300', '301', '99999999999999999999', '-1', 'x'])
   return chance.pick([
     `bytes=${number()}-${number()}`,

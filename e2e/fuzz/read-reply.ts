@@ -18,7 +18,8 @@ export function readReply(bytes: Buffer, ended: boolean, bodiless: boolean): Rea
   const status = Number(/^HTTP\/1\.1 (\d{3})(?: |$)/.exec(statusLine)?.[1] ?? 0)
   if (status < 100) return 'nonsense'
   const after = bytes.subarray(headEnd + 4)
-  if (status < 200) return readReply(after, ended, bodiless)
+  // "Go on" is no reply yet, and stays the only word to a client that goes away instead.
+  if (status < 200) return after.length === 0 ? 'more' : readReply(after, ended, bodiless)
   const headers = new Map<string, string>()
   for (const line of lines) {
     const colon = line.indexOf(':')

@@ -35,7 +35,9 @@ export function valueOf(schema: Schema, chance: Chance, ids: KnownIds): unknown 
 
 function objectOf({ properties = {}, required = [] }: Schema, chance: Chance, ids: KnownIds): Record<string, unknown> {
   const present = Object.entries(properties).filter(([name]) => required.includes(name) || chance.often(0.4))
-  return Object.fromEntries(present.map(([name, schema]) => [name, valueOf(schema, chance, ids)]))
+  return Object.fromEntries(
+    present.map(([name, schema]) => [name, name === 'url' ? chance.pick(ids.urls) : valueOf(schema, chance, ids)]),
+  )
 }
 
 function numberOf({ minimum = 0, maximum = 1_000_000 }: Schema, chance: Chance): number {
