@@ -249,6 +249,16 @@ test('a client that leaves midway leaves nothing behind', async (t) => {
   )
 })
 
+test('a flood of part headers is neither kept nor waited for', async (t) => {
+  const app = await uploadServer(t)
+  const flood = (headers: string) =>
+    Buffer.from(`--${boundary}\r\n${headers}content-disposition: form-data; name="tags[]"\r\n\r\nx\r\n`)
+  for (const headers of ['x-a: b\r\n'.repeat(5_000), `x-a: ${'b'.repeat(500_000)}\r\n`]) {
+    const reply = await send(app, Buffer.concat([purpose, file('hello'), flood(headers), lastBoundary]))
+    assert.ok(reply.status === 200 || reply.status === 400)
+  }
+})
+
 test('a receiver that refuses is heard, without waiting for the rest', async (t) => {
   const app = await uploadServer(t, {
     receive: async () => {
