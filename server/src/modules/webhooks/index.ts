@@ -1,2 +1,1 @@
 export { createWebhooks, type Webhooks } from './module.ts'
-export type { News } from './steps/publish.ts'

@@ -36,11 +36,6 @@ export function nextAttemptAt(failure: Failure): Date | null {
   return left >= lastGapMs * scale ? new Date(end) : null
 }
 
-/** When everything about a delivery is over, whatever state its endpoint is in. */
-export function deadlineOf(begunAt: Date, scale: number): Date {
-  return new Date(begunAt.getTime() + spanMs * scale)
-}
-
 const retryAfterMax = 72 * hour
 
 /** Seconds or an HTTP date; anything else counts for nothing. */
