@@ -38,6 +38,7 @@ function surfaces(errorClass: abstract new (...args: never[]) => APIError, expec
   }
 }
 
+// S1-7.6
 test('a bad request says which parameter is wrong and why', async () => {
   const client = stack().project()
   await assert.rejects(
@@ -67,7 +68,7 @@ test('a bad request says which parameter is wrong and why', async () => {
   )
 })
 
-// S1-0-b S1-5.1
+// S1-0-b S1-5.1 S3-5.1
 test('a request without a key, with a wrong key or with a key of another kind is refused', async () => {
   const { baseURL, project, admin, stack: running } = stack()
   const refused = async (client: ReturnType<typeof project>, code: string | null) =>

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createReadStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -10,6 +10,7 @@ import { useStack } from './testing/use-stack.ts'
 
 const stack = useStack()
 
+const OPENAPI = new URL('../../openapi/public.json', import.meta.url)
 const LINES = Buffer.from('{"item":{"question":"1+1","answer":"2"}}\n{"item":{"question":"2+2","answer":"4"}}\n')
 const nowSeconds = () => Math.floor(Date.now() / 1_000)
 
@@ -121,7 +122,7 @@ test('a deleted file is gone for every call', async () => {
   await assert.rejects(client.files.delete(id), NotFoundError)
 })
 
-// S1-0-a
+// S1-0-a S1-9.1 S3-0-a S3-9.1-a
 test('every path that the SDK asks for is under the base URL and starts with /v1, and nothing else answers', async () => {
   const { fetch, exchanges } = recordingFetch()
   const { stack: running, project } = stack()
@@ -140,6 +141,11 @@ test('every path that the SDK asks for is under the base URL and starts with /v1
       'GET /v1/files/…/content 200',
       'DELETE /v1/files/… 200',
     ],
+  )
+  const { paths } = JSON.parse(readFileSync(OPENAPI, 'utf8')) as { paths: Record<string, unknown> }
+  assert.deepEqual(
+    Object.keys(paths).filter((path) => !path.startsWith('/v1/')),
+    [],
   )
   const outside = await globalThis.fetch(`http://127.0.0.1:${running.httpPort}/files`, {
     headers: { authorization: `Bearer ${running.seeded.projectKey}` },
