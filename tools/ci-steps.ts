@@ -28,6 +28,7 @@ export const ciSteps: readonly Step[] = [
   proof('valkey', 30, 'e2e/valkey/valkey-loss.ts'),
   proof('rolling', 40, 'e2e/rolling/rolling.ts --seconds 15'),
   proof('bench', 60, 'bench/run.ts --ci'),
+  proof('webhooks', 80, 'e2e/webhooks/deliver-all.ts --events 600 --kills 1'),
   proof('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
   proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
 ]
@@ -37,6 +38,7 @@ export const soakSteps: readonly Step[] = [
   proof('fuzz', 600, 'e2e/fuzz/fuzz.ts --requests 100000'),
   proof('valkey', 60, 'e2e/valkey/valkey-loss.ts'),
   proof('rolling', 180, 'e2e/rolling/rolling.ts --seconds 60'),
+  proof('webhooks', 1_800, 'e2e/webhooks/deliver-all.ts --events 100000 --kills 6 --everyone'),
   proof('expiry', 900, 'e2e/chaos/expiry.chaos.ts --files 2000 --rounds 10'),
   proof('engine', 1_200, 'e2e/chaos/engine.chaos.ts --pieces 2000 --rounds 10'),
 ]
