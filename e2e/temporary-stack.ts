@@ -9,6 +9,8 @@ const OWNER_FILE = 'owner.pid'
 /** Nodes before the engines they stand on. */
 const PROCESS_FOLDERS = ['nodes', 'restate', 'valkey', 'postgres']
 
+const INTERRUPTED = { SIGINT: 130, SIGTERM: 143 } as const
+
 /** A whole stack in a folder of its own, which goes with it. */
 export async function startTemporaryStack(
   options: Pick<StackOptions, 'nodes' | 'settings' | 'onProgress'>,
@@ -21,9 +23,14 @@ export async function startTemporaryStack(
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
     const stack = await startStack({ dataDir: folder, ...options })
+    const forget = onInterrupt(async () => {
+      await stack.stop()
+      remove()
+    })
     return {
       ...stack,
       async stop() {
+        forget()
         await stack.stop()
         remove()
       },
@@ -31,6 +38,18 @@ export async function startTemporaryStack(
   } catch (error) {
     remove()
     throw error
+  }
+}
+
+/** Whoever interrupts a run gets a clean machine first. Returns how to take that back. */
+function onInterrupt(end: () => Promise<void>): () => void {
+  const receive = (signal: NodeJS.Signals) => {
+    const leave = () => process.exit(INTERRUPTED[signal as keyof typeof INTERRUPTED])
+    end().then(leave, leave)
+  }
+  for (const signal of Object.keys(INTERRUPTED)) process.once(signal, receive)
+  return () => {
+    for (const signal of Object.keys(INTERRUPTED)) process.off(signal, receive)
   }
 }
 
