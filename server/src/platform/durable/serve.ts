@@ -1,18 +1,19 @@
 import { createServer } from 'node:http2'
-import type { Http2Server, ServerHttp2Session } from 'node:http2'
+import type { Http2Server, Http2ServerRequest, ServerHttp2Session } from 'node:http2'
 import { Server as NetServer } from 'node:net'
 import { createEndpointHandler } from '@restatedev/restate-sdk'
 import type { EndpointOptions } from '@restatedev/restate-sdk'
 import { assert } from '../std/assert.ts'
 import { sleep } from '../std/clock.ts'
 import type { Log } from '../telemetry/log.ts'
+import { Places } from './places.ts'
 import type { EngineService } from './services.ts'
-import type { StepRunner } from './step-runner.ts'
 
 export interface StepServerOptions {
   readonly services: readonly EngineService[]
-  readonly runner: StepRunner
   readonly log: Log
+  /** Steps worked on at once; more wait for a place. */
+  readonly stepsMax: number
   readonly host: string
   /** All workers of a machine share it. 0 lets the system choose. */
   readonly port: number
@@ -25,6 +26,8 @@ export interface StepServerOptions {
  * connection before it has heard of our number, and what is refused then counts as a failed attempt.
  */
 const streamsPerConnectionMax = 128
+/** With the number above, the bound on what can wait here; the engine sends 1,000 a partition by default. */
+const connectionsMax = 256
 
 type EndpointLogger = NonNullable<EndpointOptions['logger']>
 
@@ -33,31 +36,41 @@ export class StepServer {
   readonly #options: StepServerOptions
   readonly #server: Http2Server
   readonly #sessions = new Set<ServerHttp2Session>()
+  readonly #places: Places
   #draining = false
 
   constructor(options: StepServerOptions) {
     assert(options.identityKeys.length > 0, 'the step server needs the public key of the engine')
     this.#options = options
+    this.#places = new Places(options.stepsMax)
     const endpoint = createEndpointHandler({
       services: options.services.map(({ definition }) => definition),
       identityKeys: [...options.identityKeys],
       logger: logThrough(options.log),
     })
-    this.#server = createServer(
-      { settings: { maxConcurrentStreams: streamsPerConnectionMax } },
-      (request, response) => {
-        // A cut connection is reported to the step through its signal; without a listener it would end the process.
-        request.on('error', () => {})
-        response.on('error', () => {})
-        endpoint(request, response)
-      },
-    )
+    this.#server = createServer({ settings: { maxConcurrentStreams: streamsPerConnectionMax } }, (request, response) => {
+      // A cut connection is reported to the step through its signal; without a listener it would end the process.
+      request.on('error', () => {})
+      response.on('error', () => {})
+      if (request.url.startsWith('/invoke/')) void this.#inPlace(request, () => endpoint(request, response))
+      else endpoint(request, response)
+    })
+    this.#server.maxConnections = connectionsMax
     this.#server.on('session', (session) => {
       this.#sessions.add(session)
-      if (this.#draining) session.settings({ maxConcurrentStreams: 0 })
+      if (this.#draining) leaveNoRoom(session)
       session.once('close', () => this.#sessions.delete(session))
     })
     this.#server.on('sessionError', (err) => options.log.debug({ err }, 'engine connection failed'))
+  }
+
+  async #inPlace(request: Http2ServerRequest, serve: () => void): Promise<void> {
+    const closed = new AbortController()
+    request.stream.once('close', () => closed.abort())
+    if (!(await this.#places.take(closed.signal))) return
+    if (closed.signal.aborted) return this.#places.free()
+    closed.signal.addEventListener('abort', () => this.#places.free(), { once: true })
+    serve()
   }
 
   /** Resolves with the port once it listens. */
@@ -80,9 +93,9 @@ export class StepServer {
     this.#stopListening()
     // Not GOAWAY: the engine drops a connection that said it, and with it every step still running there. A connection
     // without room is left alone until its steps have ended.
-    for (const session of this.#sessions) session.settings({ maxConcurrentStreams: 0 })
+    for (const session of this.#sessions) leaveNoRoom(session)
     const bound = new AbortController()
-    await Promise.race([this.#options.runner.idle(), sleep(boundMs, bound.signal)])
+    await Promise.race([this.#places.idle(), sleep(boundMs, bound.signal)])
     bound.abort()
   }
 
@@ -96,6 +109,11 @@ export class StepServer {
   #stopListening(): void {
     if (this.#server.listening) NetServer.prototype.close.call(this.#server)
   }
+}
+
+// A session on its way out may still be listed, and throws when it is spoken to.
+function leaveNoRoom(session: ServerHttp2Session): void {
+  if (!session.destroyed && !session.closed) session.settings({ maxConcurrentStreams: 0 })
 }
 
 // We log every step ourselves; what the SDK says besides is for someone who looks for a fault in it.

@@ -4,7 +4,9 @@ import type { Context, EndpointOptions } from '@restatedev/restate-sdk'
 import type { BoundHandler } from './handler.ts'
 import { keyHeader } from './ingress.ts'
 import { serviceName } from './service-name.ts'
-import type { StepRunner } from './step-runner.ts'
+import type { DurableCounts } from './counts.ts'
+import type { Log } from '../telemetry/log.ts'
+import { runStep } from './run-step.ts'
 
 /** A service as the engine sees it. */
 export interface EngineService {
@@ -28,7 +30,11 @@ const retryPolicy = {
   onMaxAttempts: 'kill',
 } as const
 
-export function engineService(prefix: string, handler: BoundHandler, runner: StepRunner): EngineService {
+export function engineService(
+  prefix: string,
+  handler: BoundHandler,
+  told: { log: Log; counts: DurableCounts },
+): EngineService {
   const options = {
     // Only the input is ever in the journal, and nobody reads it afterwards.
     journalRetention: 0,
@@ -46,13 +52,14 @@ export function engineService(prefix: string, handler: BoundHandler, runner: Ste
     .slice(0, 16)
   const run = async (context: Context, input: unknown): Promise<void> => {
     const request = context.request()
-    await runner.run({
+    const step = {
       handler,
       input,
       key: request.headers.get(keyHeader) ?? '',
       invocationId: request.id,
       signal: request.attemptCompletedSignal,
-    })
+    }
+    await runStep(step, told)
   }
   const definition = service({ name, metadata: { shape }, options, handlers: { run: define.handler({}, run) } })
   return { name, shape, definition }

@@ -13,7 +13,6 @@ import { Registration } from './registration.ts'
 import { relay } from './relay.ts'
 import { StepServer } from './serve.ts'
 import { engineService } from './services.ts'
-import { StepRunner } from './step-runner.ts'
 import { sweep } from './sweep.ts'
 
 export interface WorkerOptions {
@@ -59,10 +58,9 @@ export function createWorkerParts(base: WorkerBase, options: WorkerOptions): Par
   const { db, log, prefix, counts, ingress, sendsMax, submitRows } = base
   const { handlers } = options
   assert(new Set(handlers.map(({ name }) => name)).size === handlers.length, 'two handlers have the same name')
-  const runner = new StepRunner({ log, counts, stepsMax: options.stepsMax ?? defaults.stepsMax })
-  const services = handlers.map((handler) => engineService(prefix, handler, runner))
+  const services = handlers.map((handler) => engineService(prefix, handler, { log, counts }))
   const admin = new Admin({ url: options.adminUrl, timeoutMs: adminTimeoutMs })
-  const server = new StepServer({ ...options, services, runner, log })
+  const server = new StepServer({ ...options, services, log, stepsMax: options.stepsMax ?? defaults.stepsMax })
   let uri = options.advertisedUri
   const registration = new Registration({
     admin,
