@@ -1,4 +1,4 @@
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { startTemporaryStack } from '../e2e/temporary-stack.ts'
 import type { Stack } from '../dev/stack.ts'
 import { LoadGenerator } from './load/load.ts'
@@ -19,10 +19,19 @@ const settings = {
   SWITCHYARD_OTLP_URL: '',
 }
 
+export interface BenchOptions {
+  /** Where the api process leaves a CPU profile when it ends; for finding out, not for figures. */
+  readonly profileDir?: string | undefined
+}
+
 /** Engines, one api process and a load generator, which all go afterwards, also when the bench is ended half-way. */
-export async function withBench<Result>(work: (bench: Bench) => Promise<Result>): Promise<Result> {
+export async function withBench<Result>(
+  { profileDir }: BenchOptions,
+  work: (bench: Bench) => Promise<Result>,
+): Promise<Result> {
   const asked = untilSignal()
-  const stack = await startTemporaryStack({ nodes: { api: 1 }, settings })
+  const profile = profileDir !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profileDir)}` }
+  const stack = await startTemporaryStack({ nodes: { api: 1 }, settings: { ...settings, ...profile } })
   const generator = new LoadGenerator()
   try {
     const postgresUrl = stack.env['SWITCHYARD_POSTGRES_URL'] ?? ''

@@ -14,14 +14,14 @@ import { startProcess, type SupervisedProcess } from '../dev/engines/process.ts'
 import { findFile } from '../server/src/modules/files/store/files.ts'
 import { findKeyInForce } from '../server/src/modules/orgs/store/authentication.ts'
 import type { BareOptions } from './bare-get-file.ts'
-import { withBench, type Bench } from './bench-stack.ts'
+import { withBench, type Bench, type BenchOptions } from './bench-stack.ts'
 import { median, type Figure } from './figure.ts'
 import { fillFiles } from './fill-files.ts'
 import type { LoadResult } from './load/load.ts'
 import { cpuSeconds } from './process-cpu.ts'
 import { sentStatement } from './sent-statement.ts'
 
-export interface GetFileSize {
+export interface GetFileSize extends BenchOptions {
   readonly rounds: number
   readonly seconds: number
   /** Before anything is counted, each twin answers this many. */
@@ -45,7 +45,7 @@ interface Measured extends LoadResult {
 }
 
 export async function benchGetFile(size: GetFileSize, say: (line: string) => void): Promise<Figure[]> {
-  return await withBench(async (bench) => {
+  return await withBench(size, async (bench) => {
     const { stack, postgresUrl } = bench
     const { projectId, projectKey: key } = stack.seeded
     await fillFiles({ url: postgresUrl, projectId, filesTotal: size.filesTotal, othersPerFile: 0 })

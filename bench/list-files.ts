@@ -11,12 +11,12 @@ import { freePort } from '../dev/engines/free-port.ts'
 import { seed } from '../dev/seed.ts'
 import { startServerNode, type ServerNode } from '../dev/server-node.ts'
 import { migrationsFolder } from '../server/src/migrations-folder.ts'
-import { withBench, type Bench } from './bench-stack.ts'
+import { withBench, type Bench, type BenchOptions } from './bench-stack.ts'
 import { median, type Figure } from './figure.ts'
 import { fillFiles, filteredPurpose } from './fill-files.ts'
 import { checkPlans } from './page-plans.ts'
 
-export interface ListFilesSize {
+export interface ListFilesSize extends BenchOptions {
   readonly rounds: number
   readonly seconds: number
   readonly filesLarge: number
@@ -54,7 +54,7 @@ const shapes: readonly Shape[] = [
 ]
 
 export async function benchListFiles(size: ListFilesSize, say: (line: string) => void): Promise<Figure[]> {
-  return await withBench(async (bench) => {
+  return await withBench(size, async (bench) => {
     const { small, node } = await openSmall(bench, size)
     try {
       const large = await openLarge(bench, size, say)

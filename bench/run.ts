@@ -5,31 +5,45 @@
  *   node bench/run.ts get-file        one scenario
  *   node bench/run.ts --save          full size, and keep the ratios as the baseline
  *   node bench/run.ts --ci            small sizes; fails only beyond twice the target
+ *   node bench/run.ts get-file --profile DIR   leaves a CPU profile of the api process
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { recordCounts } from '../tools/testing/record-counts.ts'
+import type { BenchOptions } from './bench-stack.ts'
 import { boundText, ciBound, holds, type Figure } from './figure.ts'
 import { benchGetFile } from './get-file.ts'
 import { benchListFiles } from './list-files.ts'
+import { benchWebhooks } from './webhooks.ts'
 
 const baselineFile = new URL('baseline.json', import.meta.url)
 
-type Scenario = (ci: boolean, say: (line: string) => void) => Promise<Figure[]>
+interface Asked extends BenchOptions {
+  readonly ci: boolean
+}
+
+type Scenario = (asked: Asked, say: (line: string) => void) => Promise<Figure[]>
 
 const scenarios: Readonly<Record<string, Scenario>> = {
-  'get-file': (ci, say) =>
+  'get-file': ({ ci, profileDir }, say) =>
     benchGetFile(
       ci
-        ? { rounds: 5, seconds: 1.5, warmUpRequests: 5_000, filesTotal: 5_000 }
-        : { rounds: 5, seconds: 4, warmUpRequests: 30_000, filesTotal: 100_000 },
+        ? { profileDir, rounds: 5, seconds: 1.5, warmUpRequests: 5_000, filesTotal: 5_000 }
+        : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 30_000, filesTotal: 100_000 },
       say,
     ),
-  'list-files': (ci, say) =>
+  'list-files': ({ ci, profileDir }, say) =>
     benchListFiles(
       ci
-        ? { rounds: 5, seconds: 0.3, filesLarge: 200_000, filesSmall: 5_000 }
-        : { rounds: 5, seconds: 2, filesLarge: 5_000_000, filesSmall: 5_000 },
+        ? { profileDir, rounds: 5, seconds: 0.3, filesLarge: 200_000, filesSmall: 5_000 }
+        : { profileDir, rounds: 5, seconds: 2, filesLarge: 5_000_000, filesSmall: 5_000 },
+      say,
+    ),
+  webhooks: (ci, say) =>
+    benchWebhooks(
+      ci
+        ? { rounds: 1, deliveries: 8_000, latencySeconds: 3, urgentEvents: 50 }
+        : { rounds: 5, deliveries: 100_000, latencySeconds: 10, urgentEvents: 200 },
       say,
     ),
 }
@@ -64,6 +78,9 @@ function rowOf(figure: Figure, baseline: Baseline, ci: boolean): string[] {
 
 const boundOf = ({ target }: Figure, ci: boolean) => (target !== null && ci ? ciBound(target) : target)
 
+/** Watching costs more than what is watched: such a run says where time goes, and judges nothing. */
+const unjudged = (figure: Figure): Figure => ({ ...figure, target: null })
+
 function printTable(rows: readonly string[][]): void {
   const widths = rows[0]?.map((_cell, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   for (const row of rows)
@@ -77,7 +94,11 @@ function printTable(rows: readonly string[][]): void {
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
-    options: { ci: { type: 'boolean', default: false }, save: { type: 'boolean', default: false } },
+    options: {
+      ci: { type: 'boolean', default: false },
+      save: { type: 'boolean', default: false },
+      profile: { type: 'string' },
+    },
     allowPositionals: true,
   })
   const unknown = positionals.find((name) => scenarios[name] === undefined)
@@ -86,12 +107,14 @@ async function main(): Promise<number> {
     return 2
   }
   const chosen = Object.entries(scenarios).filter(([name]) => positionals.length === 0 || positionals.includes(name))
-  const figures: Figure[] = []
-  for (const [, scenario] of chosen) figures.push(...(await scenario(values.ci, (line) => console.log(line))))
+  const asked = { ci: values.ci, profileDir: values.profile }
+  const measured: Figure[] = []
+  for (const [, scenario] of chosen) measured.push(...(await scenario(asked, (line) => console.log(line))))
+  const figures = asked.profileDir === undefined ? measured : measured.map(unjudged)
   const baseline = readBaseline()
   const head = ['figure', 'ratio', values.ci ? 'CI bound' : 'target', 'baseline', 'measured', '']
   printTable([head, ...figures.map((figure) => rowOf(figure, baseline, values.ci))])
-  if (values.save && !values.ci) saveBaseline(baseline, figures)
+  if (values.save && !values.ci && asked.profileDir === undefined) saveBaseline(baseline, figures)
   const judged = figures.flatMap((figure) => {
     const bound = boundOf(figure, values.ci)
     return bound === null ? [] : [holds(figure.ratio, bound)]
