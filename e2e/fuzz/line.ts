@@ -60,7 +60,9 @@ export class Line {
           if (read === 'more') break
           replies.push(read.reply)
           bytes = Buffer.from(read.rest)
-          if (!broken) return finish(bytes.length === 0 ? { kind: 'reply', replies } : { kind: 'nonsense', bytes })
+          // Headers too large to be read leave the server unaware that it was a HEAD; it says its word and hangs up.
+          const whole = bytes.length === 0 || (bodiless && read.reply.closes)
+          if (!broken) return finish(whole ? { kind: 'reply', replies } : { kind: 'nonsense', bytes })
         }
         if (ended) finish(replies.length > 0 ? { kind: 'reply', replies } : { kind: 'closed' })
       }

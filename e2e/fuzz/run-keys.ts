@@ -56,6 +56,6 @@ export async function prepareKeys(
       weak: [weak.value, robot.api_key.value, ended.value],
     },
     projectId: seeded.projectId,
-    protectedIds: [seeded.projectId, ...standing.flatMap(idsIn)],
+    protectedIds: [seeded.projectId, weak.id, robot.id, robot.api_key.id, ...standing.flatMap(idsIn)],
   }
 }
