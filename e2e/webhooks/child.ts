@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 
 type Answer = { readonly number: number; readonly answer?: unknown; readonly failed?: string }
 
-/** A process of the proof with one question open at a time or many; each is answered by its number. */
+/** A process of the proof that is asked questions; each is answered by its number. */
 export class Child {
   readonly #child: ChildProcess
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>()
@@ -32,6 +32,14 @@ export class Child {
     if (this.#ended) return
     const exited = new Promise<void>((resolve) => this.#child.once('exit', () => resolve()))
     this.#child.kill(signal)
+    await exited
+  }
+
+  /** Lets it end by itself, so that it may write what it has to. */
+  async leave(): Promise<void> {
+    if (this.#ended) return
+    const exited = new Promise<void>((resolve) => this.#child.once('exit', () => resolve()))
+    this.#child.disconnect()
     await exited
   }
 

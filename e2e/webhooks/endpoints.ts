@@ -25,10 +25,10 @@ export async function createEndpoints(stack: Stack, sink: SinkProcess, wanted: r
   })
   const endpoints: Endpoint[] = []
   const secrets: Record<string, string> = {}
-  for (const { behaviour, name, types } of wanted) {
+  for (const [index, { behaviour, name, types }] of wanted.entries()) {
     const path = `/${behaviour}/${name}`
     const made = await client.post<{ id: string; signing_secret: string }>('/webhook_endpoints', {
-      body: { name: path, url: sink.urlOf(path), event_types: types },
+      body: { name: path, url: sink.urlOf(path, index), event_types: types },
     })
     secrets[path] = made.signing_secret
     endpoints.push({ id: made.id, path, behaviour, types })

@@ -43,7 +43,7 @@ export class PublisherProcess {
 
   async stop(): Promise<void> {
     await this.#ask({ kind: 'stop' })
-    await this.#child.end()
+    await this.#child.leave()
   }
 
   async kill9(): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerParent, sharedNow } from './child.ts'
@@ -10,11 +10,12 @@ interface Path {
   otherId: number
   times: Uint8Array
   firstAt: Float64Array
-  key: Buffer | null
+  key: KeyObject
 }
 
 const timesMax = 255
 const straysMax = 100
+const slowStride = 619
 const paths = new Map<string, Path>()
 const strays: string[] = []
 let webhookIds: (string | undefined)[] = []
@@ -22,7 +23,7 @@ let eventsMax = 0
 let slow = { perThousand: 0, ms: 0 }
 let total = { requests: 0, firstAt: 0, lastAt: 0 }
 
-const emptyPath = (key: Buffer | null): Path => ({
+const emptyPath = (key: KeyObject): Path => ({
   requests: 0,
   unsigned: 0,
   otherId: 0,
@@ -33,7 +34,7 @@ const emptyPath = (key: Buffer | null): Path => ({
 
 function isSigned(path: Path, headers: IncomingMessage['headers'], body: string): boolean {
   const given = headers['webhook-signature']
-  if (path.key === null || typeof given !== 'string' || !given.startsWith('v1,')) return false
+  if (typeof given !== 'string' || !given.startsWith('v1,')) return false
   const message = `${headers['webhook-id'] as string}.${headers['webhook-timestamp'] as string}.${body}`
   const wanted = createHmac('sha256', path.key).update(message).digest()
   const got = Buffer.from(given.slice('v1,'.length), 'base64')
@@ -62,10 +63,12 @@ function note(path: Path, headers: IncomingMessage['headers'], body: string): vo
   path.times[number] = Math.min((path.times[number] ?? 0) + 1, timesMax)
 }
 
+/** Spread evenly, not in a row. */
+const isSlow = () => slow.perThousand > 0 && (total.requests * slowStride) % 1_000 < slow.perThousand
+
 function answer(url: string, response: ServerResponse): void {
   if (url.startsWith('/ok')) {
-    if (slow.perThousand > 0 && total.requests % 1_000 < slow.perThousand)
-      setTimeout(() => response.writeHead(200).end(), slow.ms)
+    if (isSlow()) setTimeout(() => response.writeHead(200).end(), slow.ms)
     else response.writeHead(200).end()
   } else if (url.startsWith('/error')) response.writeHead(500).end('no')
   else if (url.startsWith('/redirect')) response.writeHead(307, { location: url.replace('/redirect', '/target') }).end()
@@ -110,10 +113,10 @@ answerParent<SinkQuestion>(async (question) => {
   switch (question.kind) {
     case 'listen':
       eventsMax = question.eventsMax
-      return await listen()
+      return await Promise.all(Array.from({ length: question.ports }, listen))
     case 'expect':
       for (const [name, secret] of Object.entries(question.secrets))
-        paths.set(name, emptyPath(Buffer.from(secret.replace('whsec_', ''), 'base64')))
+        paths.set(name, emptyPath(createSecretKey(Buffer.from(secret.replace('whsec_', ''), 'base64'))))
       return null
     case 'slow':
       slow = question

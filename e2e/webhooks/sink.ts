@@ -5,7 +5,7 @@ export const behaviours = ['ok', 'hang', 'error', 'redirect', 'reset'] as const
 export type Behaviour = (typeof behaviours)[number]
 
 export type SinkQuestion =
-  | { kind: 'listen'; eventsMax: number }
+  | { kind: 'listen'; eventsMax: number; ports: number }
   | { kind: 'expect'; secrets: Record<string, string> }
   /** Answers so many of a thousand requests late. */
   | { kind: 'slow'; perThousand: number; ms: number }
@@ -42,14 +42,15 @@ const program = new URL('sink-process.ts', import.meta.url)
 /** A receiver in a process of its own. */
 export class SinkProcess {
   readonly #child = new Child(program)
-  port = 0
+  #ports: number[] = []
 
-  async listen(eventsMax: number): Promise<void> {
-    this.port = await this.#child.ask<number>({ kind: 'listen', eventsMax } satisfies SinkQuestion)
+  /** Several ports are several origins, as the endpoints of different receivers are. */
+  async listen(eventsMax: number, ports = 1): Promise<void> {
+    this.#ports = await this.#child.ask<number[]>({ kind: 'listen', eventsMax, ports } satisfies SinkQuestion)
   }
 
-  urlOf(path: string): string {
-    return `http://127.0.0.1:${this.port}${path}`
+  urlOf(path: string, index = 0): string {
+    return `http://127.0.0.1:${this.#ports[index % this.#ports.length]}${path}`
   }
 
   ask<Reply>(question: SinkQuestion): Promise<Reply> {
