@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import type { Sealer } from '#platform/secrets/seal.ts'
 import { signingKey } from '../domain/signature.ts'
 import type { TargetRow } from '../store/lanes.ts'
@@ -9,7 +10,7 @@ export interface Target {
   readonly url: string
   /** The same, parsed once. */
   readonly address: URL | string
-  readonly keys: readonly Buffer[]
+  readonly keys: readonly KeyObject[]
   /** Which secrets the keys are of. */
   readonly secretIds: string
 }

@@ -36,7 +36,7 @@ test('a secret is 32 random bytes, and its hint gives away four characters', () 
   const made = new Set(Array.from({ length: 100 }, newSecret))
   assert.equal(made.size, 100)
   for (const secret of made) {
-    assert.equal(signingKey(secret).length, 32)
+    assert.equal(signingKey(secret).symmetricKeySize, 32)
     assert.equal(secretHint(secret), `whsec_…${secret.slice(-4)}`)
   }
 })
