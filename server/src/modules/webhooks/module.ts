@@ -15,7 +15,7 @@ import { Health } from './dispatch/health.ts'
 import { OutcomeWriter } from './dispatch/outcome-writer.ts'
 import { UrgentSender } from './dispatch/urgent-sender.ts'
 import { spanMs } from './domain/schedule.ts'
-import type { TargetPolicy } from './domain/target-url.ts'
+import type { TargetPolicy } from './steps/target-url.ts'
 import {
   deleteEndpointRoute,
   pauseEndpointRoute,

@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db/db.ts'
 import type { Outbound } from '#platform/outbound/client.ts'
 import type { Sealer } from '#platform/secrets/seal.ts'
-import type { TargetPolicy } from './domain/target-url.ts'
+import type { TargetPolicy } from './steps/target-url.ts'
 import type { WebhooksTables } from './store/tables.ts'
 
 /** What the routes of this module use. */

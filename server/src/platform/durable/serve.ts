@@ -48,13 +48,16 @@ export class StepServer {
       identityKeys: [...options.identityKeys],
       logger: logThrough(options.log),
     })
-    this.#server = createServer({ settings: { maxConcurrentStreams: streamsPerConnectionMax } }, (request, response) => {
-      // A cut connection is reported to the step through its signal; without a listener it would end the process.
-      request.on('error', () => {})
-      response.on('error', () => {})
-      if (request.url.startsWith('/invoke/')) void this.#inPlace(request, () => endpoint(request, response))
-      else endpoint(request, response)
-    })
+    this.#server = createServer(
+      { settings: { maxConcurrentStreams: streamsPerConnectionMax } },
+      (request, response) => {
+        // A cut connection is reported to the step through its signal; without a listener it would end the process.
+        request.on('error', () => {})
+        response.on('error', () => {})
+        if (request.url.startsWith('/invoke/')) void this.#inPlace(request, () => endpoint(request, response))
+        else endpoint(request, response)
+      },
+    )
     this.#server.maxConnections = connectionsMax
     this.#server.on('session', (session) => {
       this.#sessions.add(session)

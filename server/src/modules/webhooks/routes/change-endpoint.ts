@@ -7,7 +7,7 @@ import {
 } from '@switchyard/contracts/webhooks.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
 import { route } from '#platform/http/route.ts'
-import { checkTargetUrl } from '../domain/target-url.ts'
+import { checkTargetUrl } from '../steps/target-url.ts'
 import { endpointViewOf } from '../steps/endpoint-view.ts'
 import { changeEndpoint, deleteEndpoint, type EndpointChange, type EndpointRow } from '../store/endpoints.ts'
 import type { WebhooksTables } from '../store/tables.ts'

@@ -25,9 +25,25 @@ const refuses = (text: string, policy: TargetPolicy) => {
 
 test('addresses inside are refused at once, however they are written', () => {
   for (const host of [
-    ...['127.0.0.1', '127.1', '0x7f.1', '2130706433', '[::1]', '[::ffff:7f00:1]', '[::127.0.0.1]', '0.0.0.0'],
-    ...['[64:ff9b::7f00:1]', '[2002:7f00:1::]', '169.254.169.254', '10.0.0.1', '192.168.1.1', '[fd00::1]'],
-    ...['localhost', 'localhost.', 'a.localhost', 'LOCALHOST', '①②⑦.⓪.⓪.①'],
+    '127.0.0.1',
+    '127.1',
+    '0x7f.1',
+    '2130706433',
+    '[::1]',
+    '[::ffff:7f00:1]',
+    '[::127.0.0.1]',
+    '0.0.0.0',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '169.254.169.254',
+    '10.0.0.1',
+    '192.168.1.1',
+    '[fd00::1]',
+    'localhost',
+    'localhost.',
+    'a.localhost',
+    'LOCALHOST',
+    '①②⑦.⓪.⓪.①',
   ]) {
     refuses(`https://${host}/`, production)
   }
