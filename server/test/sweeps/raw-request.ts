@@ -18,7 +18,8 @@ export interface RawBody {
   readonly chunks: Iterable<Uint8Array>
 }
 
-const replyBoundMs = 30_000
+/** Half a gigabyte has to pass on a machine that has other things to do. */
+const replyBoundMs = 240_000
 
 export function rawOf(body: Example['body'] | string | undefined): RawBody | null {
   if (body === undefined) return null
