@@ -39,7 +39,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         : { profileDir, rounds: 5, seconds: 2, filesLarge: 5_000_000, filesSmall: 5_000 },
       say,
     ),
-  webhooks: (ci, say) =>
+  webhooks: ({ ci }, say) =>
     benchWebhooks(
       ci
         ? { rounds: 1, deliveries: 8_000, latencySeconds: 3, urgentEvents: 50 }
