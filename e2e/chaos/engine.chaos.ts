@@ -8,7 +8,7 @@
  */
 import { parseArgs } from 'node:util'
 import type { CountName } from '#platform/durable/counts.ts'
-import { auditPieces, chainState, countBegun, stepsPerPiece } from '#platform/durable/testing/chain.ts'
+import { auditPieces, chainState, countUnderWay, stepsPerPiece } from '#platform/durable/testing/chain.ts'
 import { sleep } from '#platform/std/clock.ts'
 import { recordCounts } from '../../tools/testing/record-counts.ts'
 import { ChainFleet } from './chain-fleet.ts'
@@ -21,7 +21,7 @@ const gapMs = { least: 500, most: 1_500 }
 const awayMs = { least: 100, most: 1_500 }
 /** The time after which a piece that does not move is taken to be lost must be above the longest queue. */
 const paces = {
-  full: { stalledMs: 15_000, frozenMs: 20_000, slowStepMs: 8_000 },
+  full: { stalledMs: 15_000, frozenMs: 20_000, slowStepMs: 10_000 },
   quick: { stalledMs: 5_000, frozenMs: 12_000, slowStepMs: 4_000 },
 }
 const quickPiecesMax = 500
@@ -90,7 +90,7 @@ async function freezeWorker(fleet: ChainFleet, pieces: number, frozenMs: number)
 }
 
 async function changeCode(fleet: ChainFleet, running: number): Promise<void> {
-  await until('the steps are running', async () => (await countBegun(fleet.db)) >= running)
+  await until('the steps are running', async () => (await countUnderWay(fleet.db)) >= running)
   await Promise.all([fleet.end('worker-1'), fleet.end('worker-2')])
   await fleet.startWorkers({ code: 'v2', stepTimeoutMs: 45_000 })
 }

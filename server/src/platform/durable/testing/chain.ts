@@ -151,3 +151,10 @@ export async function countBegun(db: Database): Promise<number> {
     select count(*) as begun from chain.piece where ended_at is null and attempt > 0 and done = 0`.execute(db.kysely)
   return rows[0]!.begun
 }
+
+/** Pieces that were begun and have not ended. */
+export async function countUnderWay(db: Database): Promise<number> {
+  const { rows } = await sql<{ begun: number }>`
+    select count(*) as begun from chain.piece where ended_at is null and attempt > 0`.execute(db.kysely)
+  return rows[0]!.begun
+}
