@@ -27,7 +27,7 @@ test('an event arrives signed, and both the SDK and the standard verifier accept
   assert.equal(headers['webhook-id'], `wh_${eventId?.slice(4)}`)
 })
 
-// S3-6-e S3-6-f S3-6-g S3-6-h
+// S3-6-d S3-6-g S3-6-h
 test('a failed delivery is tried again with the same webhook-id until it is taken; a redirect is a failure and not followed', async (t) => {
   const { app, sink, endpoint, publish } = await webhooksKit(t, { SWITCHYARD_WEBHOOKS_TIME_SCALE: '0.01' })
   let asked = 0

@@ -11,7 +11,6 @@ const known: Readonly<Record<Exclude<WebhookEventType, OwnType>, UnwrapWebhookEv
   webhookEventTypes.map((type) => [type, type]),
 ) as never
 
-// S3-1.2-a S3-1.2-b S3-1.2-c S3-1.2-d S3-1.2-e S3-2.4-d
 test('there are events for batches, responses, fine-tuning, evals and calls, spelt as the SDK spells them', () => {
   const kinds = new Set(Object.keys(known).map((type) => type.slice(0, type.lastIndexOf('.'))))
   for (const kind of ['batch', 'response', 'fine_tuning.job', 'eval.run', 'realtime.call']) assert.ok(kinds.has(kind))
@@ -20,7 +19,7 @@ test('there are events for batches, responses, fine-tuning, evals and calls, spe
   assert.ok(types.includes('response.cancelled') && types.includes('batch.cancelled'))
 })
 
-// S3-2.4-a S3-2.4-b S3-2.4-c
+// S3-2.4-a S3-2.4-b S3-2.4-c S3-2.4-d
 test('a sample has the data of a real event of its type', () => {
   const prefixes: Record<string, RegExp> = {
     response: /^resp_/,

@@ -18,7 +18,7 @@ function attempts(random: () => number, scale = 1, retryAfterMs: number | null =
   throw new Error('the schedule does not end')
 }
 
-// S3-6-a: retried with exponential backoff for up to 72 hours
+// S3-6-f: retried with exponential backoff for up to 72 hours
 test('a dead endpoint is tried over the whole 72 hours, ever more rarely, and not beyond', (t) => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 40, maxLength: 40 }), (randoms) => {
