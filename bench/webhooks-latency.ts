@@ -14,7 +14,8 @@ const neighbours: readonly (readonly [Behaviour, number])[] = [
   ['redirect', 5],
   ['reset', 5],
 ]
-const eventsPerSecond = 10
+/** A small part of what the machine can do: here the wait is measured, not the queue. */
+const eventsPerSecond = 4
 const warmUpSeconds = 2
 const arrivalBoundMs = 60_000
 const pollMs = 50

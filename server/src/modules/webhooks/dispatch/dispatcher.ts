@@ -8,9 +8,9 @@ import { LaneWorker, type LaneHost } from './lane-worker.ts'
 
 /** How often PostgreSQL is asked what is due. Nothing depends on a wake-up; this is the longest that one can be missed. */
 const lookEveryMs = 50
-/** However often something is committed here, and however slow the looks are, most of the time goes to sending. */
+/** However often something is committed here, a look is followed by a rest as long as itself, within these bounds. */
 const lookGapMs = 10
-const lookShareMax = 1 / 3
+const lookGapMaxMs = 100
 const leaseMs = 15_000
 const renewEveryMs = 5_000
 /** Taken at one look, so that processes that start together share the lanes. */
@@ -95,7 +95,7 @@ export class Dispatcher implements LaneHost {
       try {
         await this.#look()
         const tookMs = performance.now() - began
-        const gapMs = Math.max(lookGapMs, tookMs * (1 / lookShareMax - 1))
+        const gapMs = Math.min(lookGapMaxMs, Math.max(lookGapMs, tookMs))
         await sleep(gapMs, ended)
         if (gapMs < lookEveryMs) await this.#kickOr(lookEveryMs - gapMs)
       } catch (err) {
@@ -113,7 +113,10 @@ export class Dispatcher implements LaneHost {
 
   async #look(): Promise<void> {
     if (performance.now() - this.#renewedAt > renewEveryMs) await this.#renew()
-    const lanes = await takeDueLanes(this.#use.db, this.#holder, leaseMs, this.#full ? 0 : lanesPerLook)
+    const [lanes] = await Promise.all([
+      takeDueLanes(this.#use.db, this.#holder, leaseMs, this.#full ? 0 : lanesPerLook),
+      this.#aimAll(),
+    ])
     const due = lanes.map((lane) => this.#workerOf(lane))
     await this.#aim(due.filter((worker) => !worker.aimed))
     await this.#readFirst(due.filter((worker) => worker.hungry))
@@ -132,11 +135,14 @@ export class Dispatcher implements LaneHost {
     return worker
   }
 
-  /** Tells lanes where to send: new ones at once, all of them again and again. */
-  async #aim(fresh: readonly LaneWorker[]): Promise<void> {
-    const all = performance.now() - this.#aimedAt > targetsEveryMs
-    const workers = (all ? [...this.#lanes.values()] : fresh).filter((worker) => !worker.closed)
-    if (all) this.#aimedAt = performance.now()
+  /** An address, a secret or a pause takes effect within half a second. */
+  async #aimAll(): Promise<void> {
+    if (performance.now() - this.#aimedAt < targetsEveryMs) return
+    this.#aimedAt = performance.now()
+    await this.#aim([...this.#lanes.values()].filter((worker) => !worker.closed))
+  }
+
+  async #aim(workers: readonly LaneWorker[]): Promise<void> {
     if (workers.length === 0) return
     const rows = await findTargets(this.#use.db, [...new Set(workers.map(({ lane }) => lane.endpoint_id))])
     const byId = new Map(rows.map((row) => [row.id, row]))
