@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { createServer, type Server } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { createWebhookEndpoint, retrieveWebhookDelivery } from '@switchyard/contracts/webhooks.ts'
 import { sql } from 'kysely'
@@ -36,8 +35,21 @@ async function openTrap(t: TestContext): Promise<{ port: number; accepted: () =>
 /** Addresses as an attacker writes them; at the trap's port where they can name one. */
 const literals = (port: number): [url: string, reason: string][] => [
   ...[
-    ...['127.0.0.1', '127.0.0.2', '127.1', '0x7f.1', '2130706433', '[::1]', '[::ffff:7f00:1]', '[::127.0.0.1]'],
-    ...['[64:ff9b::7f00:1]', '[2002:7f00:1::]', '169.254.169.254', '0.0.0.0', 'localhost', 'localhost.', 'x.localhost'],
+    '127.0.0.1',
+    '127.0.0.2',
+    '127.1',
+    '0x7f.1',
+    '2130706433',
+    '[::1]',
+    '[::ffff:7f00:1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '169.254.169.254',
+    '0.0.0.0',
+    'localhost',
+    'localhost.',
+    'x.localhost',
   ].map((host): [string, string] => [`http://${host}:${port}/`, 'address_not_allowed']),
   ['http://127.0.0.1:22/', 'port_not_allowed'],
   [`http://user@127.0.0.1:${port}/`, 'userinfo_not_allowed'],
