@@ -19,10 +19,10 @@ const proof = (name: string, shareSeconds: number, command: string): Step => ({
 
 /** Cheapest first, so that a mistake is told early; what kills processes comes last. */
 export const ciSteps: readonly Step[] = [
-  step('check', 40, 'tools/check.ts'),
-  proof('unit', 30, 'tools/test.ts unit'),
-  proof('integration', 120, 'tools/test.ts int'),
-  proof('compat', 60, 'tools/test.ts compat'),
+  step('check', 60, 'tools/check.ts'),
+  proof('unit', 40, 'tools/test.ts unit'),
+  proof('integration', 300, 'tools/test.ts int'),
+  proof('compat', 100, 'tools/test.ts compat'),
   proof('dev', 20, 'e2e/dev/dev-journey.ts'),
   proof('fuzz', 30, 'e2e/fuzz/fuzz.ts --requests 5000'),
   proof('valkey', 30, 'e2e/valkey/valkey-loss.ts'),
