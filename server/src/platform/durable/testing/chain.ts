@@ -30,8 +30,8 @@ export interface ChainUses {
 
 export interface ChainInput {
   readonly piece: string
-  /** The row's when this was submitted. Once it has been raised, somebody submitted anew and this one has no say. */
-  readonly generation: number
+  /** Which step this is: how many were done when it was submitted. Whichever copy comes first does it. */
+  readonly done: number
 }
 
 /** Rows have no unique key on purpose: were a step written twice, it would be seen. */
@@ -71,8 +71,7 @@ export function chainHandler(options: ChainOptions): Handler<ChainUses, ChainInp
         const { done, generation } = moved.rows[0]!
         await sql`insert into chain.row (piece, step, attempt, worker, code)
           values (${input.piece}, ${done}, ${attempt}, ${options.worker}, ${options.code})`.execute(own(tx))
-        const next = { piece: input.piece, generation }
-        if (done < stepsPerPiece) await use.submitNext(tx, `${input.piece}:${generation}`, next)
+        if (done < stepsPerPiece) await use.submitNext(tx, `${input.piece}:${generation}`, { piece: input.piece, done })
       })
     },
   })
@@ -90,14 +89,14 @@ export async function addPiece(
     await sql`insert into chain.piece (id, moved_at) values (${piece}, coalesce(${at ?? null}::timestamptz, clock_timestamp()))`.execute(
       own(tx),
     )
-    await durable.submit(tx, chain, `${piece}:0`, { piece, generation: 0 }, at === undefined ? {} : { at })
+    await durable.submit(tx, chain, `${piece}:0`, { piece, done: 0 }, at === undefined ? {} : { at })
   })
 }
 
-async function claim(db: Database, { piece, generation }: ChainInput): Promise<number> {
+async function claim(db: Database, { piece, done }: ChainInput): Promise<number> {
   const { rows } = await sql<{ attempt: number }>`
     update chain.piece set attempt = attempt + 1, moved_at = clock_timestamp()
-    where id = ${piece} and generation = ${generation} and ended_at is null returning attempt`.execute(db.kysely)
+    where id = ${piece} and done = ${done} and ended_at is null returning attempt`.execute(db.kysely)
   const [row] = rows
   if (row === undefined) throw new Finished('this step is done')
   return row.attempt
@@ -105,15 +104,15 @@ async function claim(db: Database, { piece, generation }: ChainInput): Promise<n
 
 // The time doubles with every stall in a row: what is slow and not lost must not be made slower by submitting it again.
 async function stalledPieces(tx: Tx, limit: number, stalledMs: number) {
-  const { rows } = await sql<{ id: string; generation: number }>`
+  const { rows } = await sql<{ id: string; generation: number; done: number }>`
     update chain.piece set generation = generation + 1, stalls = stalls + 1, moved_at = clock_timestamp()
     where id in (
       select id from chain.piece
       where ended_at is null
         and moved_at < clock_timestamp() - ${stalledMs} * 2 ^ least(stalls, 6) * interval '1 millisecond'
       order by moved_at limit ${limit} for update skip locked)
-    returning id, generation`.execute(own(tx))
-  return rows.map(({ id, generation }) => ({ key: `${id}:${generation}`, input: { piece: id, generation } }))
+    returning id, generation, done`.execute(own(tx))
+  return rows.map(({ id, generation, done }) => ({ key: `${id}:${generation}`, input: { piece: id, done } }))
 }
 
 export interface ChainState {
