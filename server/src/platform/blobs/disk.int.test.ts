@@ -22,7 +22,12 @@ blobsSuite('disk', async (t) => {
   const blobs = createBlobs({ kind: 'disk', root: join(root, 'blobs') })
   t.after(() => blobs.close())
   await blobs.check()
-  return { blobs, unfinished: async () => (await readdir(join(root, 'blobs', '.unfinished'))).length }
+  const unfinished = join(root, 'blobs', '.unfinished')
+  return {
+    blobs,
+    unfinished: async () => (await readdir(unfinished)).length,
+    abandon: async () => await writeFile(join(unfinished, 'half'), 'hel'),
+  }
 })
 
 test('nobody but the server may read its blobs', async (t) => {

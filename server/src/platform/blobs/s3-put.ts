@@ -13,18 +13,22 @@ import { createIntake, putFailure } from './intake.ts'
 
 type Target = { Bucket: string; Key: string }
 
-type Upload = { client: S3Client; target: Target; stop: AbortController; signal: AbortSignal }
+type Upload = { client: S3Client; target: Target; stop: AbortController }
 
 /** What fits is sent in one request, without the memory of a part. */
 const SMALL_BYTES = 256 * 1024
 const PART_BYTES = 8 * 1024 * 1024
 /** While both are, nothing more is taken from the source: a put holds two parts in memory. */
 const PARTS_IN_FLIGHT = 2
+/** How long parts on their way may still take once the put has failed. */
+const GRACE_MS = 10_000
 /** The bound of the S3 API. */
 const PARTS_MAX = 10_000
 
 /**
- * Stores an object from a stream: in one request when it is small, else in parts. Not with lib-storage, which returns from
+ * Stores an object from a stream: in one request when it is small, else in parts. The signal ends the taking of the source
+ * and cancels no request: one that is cut off may still be carried out, after whatever was done to undo it. Not with
+ * lib-storage, which returns from
  * an abort before it has cleaned up, reads all the rest of the source after a part has failed, and leaves the parts where
  * they are when completion fails.
  */
@@ -37,7 +41,7 @@ export async function putS3(
   assert(limits.bytesMax <= PART_BYTES * PARTS_MAX, 'a blob fits into the parts that S3 allows')
   const stop = new AbortController()
   const signal = limits.signal === undefined ? stop.signal : AbortSignal.any([limits.signal, stop.signal])
-  const upload: Upload = { client, target, stop, signal }
+  const upload: Upload = { client, target, stop }
   const intake = createIntake(source, { bytesMax: limits.bytesMax, signal })
   const free: Buffer[] = []
   const parts = cutIntoParts(intake.blocks, free)
@@ -87,29 +91,28 @@ async function* startingWith(first: readonly Buffer[], rest: AsyncIterable<Buffe
   yield* rest
 }
 
-async function putWhole({ client, target, signal }: Upload, body: Buffer): Promise<void> {
+async function putWhole({ client, target }: Upload, body: Buffer): Promise<void> {
   try {
-    await client.send(new PutObjectCommand({ ...target, Body: body }), { abortSignal: signal })
+    await client.send(new PutObjectCommand({ ...target, Body: body }))
   } catch (error) {
     await forget(client, target)
     throw error
   }
 }
 
-async function putParts(upload: Upload, parts: AsyncIterable<Buffer>, free: Buffer[]): Promise<void> {
-  const { client, target, stop, signal } = upload
-  const { UploadId } = await client.send(new CreateMultipartUploadCommand(target), { abortSignal: signal })
+async function putParts({ client, target, stop }: Upload, parts: AsyncIterable<Buffer>, free: Buffer[]): Promise<void> {
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand(target))
   const named = { ...target, UploadId }
   const running = new Set<Promise<void>>()
   const done: CompletedPart[] = []
+  const cut = new AbortController()
 
-  const send = async (PartNumber: number, part: Buffer): Promise<void> => {
+  const send = async (PartNumber: number, Body: Buffer): Promise<void> => {
     try {
-      const { ETag } = await client.send(new UploadPartCommand({ ...named, PartNumber, Body: part }), {
-        abortSignal: signal,
-      })
+      const command = new UploadPartCommand({ ...named, PartNumber, Body })
+      const { ETag } = await client.send(command, { abortSignal: cut.signal })
       done.push({ PartNumber, ETag })
-      if (part.length === PART_BYTES) free.push(part)
+      if (Body.length === PART_BYTES) free.push(Body)
     } catch (error) {
       stop.abort(error) // also ends the wait for the source, with this error
     }
@@ -124,15 +127,14 @@ async function putParts(upload: Upload, parts: AsyncIterable<Buffer>, free: Buff
       if (running.size >= PARTS_IN_FLIGHT) await Promise.race(running)
     }
     await Promise.all(running)
-    signal.throwIfAborted()
+    stop.signal.throwIfAborted()
     const Parts = done.sort((a, b) => (a.PartNumber ?? 0) - (b.PartNumber ?? 0))
-    await client.send(new CompleteMultipartUploadCommand({ ...named, MultipartUpload: { Parts } }), {
-      abortSignal: signal,
-    })
+    await client.send(new CompleteMultipartUploadCommand({ ...named, MultipartUpload: { Parts } }))
   } catch (error) {
-    stop.abort(error)
-    // Only when no part is on its way any more does an abort leave nothing behind.
+    // A part that arrives after the abort would bring the upload back, so those on their way come to their end first.
+    const grace = setTimeout(() => cut.abort(), GRACE_MS)
     await Promise.all(running)
+    clearTimeout(grace)
     await forget(client, target, UploadId)
     throw error
   }

@@ -1,9 +1,11 @@
 import {
   CreateBucketCommand,
+  CreateMultipartUploadCommand,
   DeleteBucketCommand,
   ListMultipartUploadsCommand,
   S3Client,
   S3ServiceException,
+  UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -59,7 +61,12 @@ blobsSuite('S3', async (t) => {
   const { options, client } = await bucket(t)
   const blobs = createBlobs({ kind: 's3', ...options })
   t.after(() => blobs.close())
-  return { blobs, unfinished: () => unfinishedIn(client, options.bucket) }
+  const abandon = async (Key: string): Promise<void> => {
+    const named = { Bucket: options.bucket, Key }
+    const { UploadId } = await client.send(new CreateMultipartUploadCommand(named))
+    await client.send(new UploadPartCommand({ ...named, UploadId, PartNumber: 1, Body: Buffer.alloc(5 * MB) }))
+  }
+  return { blobs, unfinished: () => unfinishedIn(client, options.bucket), abandon }
 })
 
 test('a wrong secret opens nothing, so the server really checks signatures', async (t) => {

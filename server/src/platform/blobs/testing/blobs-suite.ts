@@ -7,13 +7,17 @@ import { newBlobName, type BlobEntry, type Blobs } from '../blobs.ts'
 
 const MB = 1024 * 1024
 const BYTES_MAX = 512 * MB
-/** A put of any size may take this much: two parts of the S3 driver, and what the collector has not taken back yet. */
-const GROWTH_MAX = 48 * MB
+/** Two parts of the S3 driver, and what the collector has not taken back yet. */
+const PUT_GROWTH_MAX = 48 * MB
+/** All of it chunks that were read and not yet collected: up to 70 MB were seen, for 64 MB as for 512. */
+const READ_GROWTH_MAX = 100 * MB
 
 export type MadeBlobs = {
   blobs: Blobs
   /** How many unfinished puts the store still holds, seen from outside the driver. */
   unfinished: () => Promise<number>
+  /** Leaves what a put leaves whose process is killed in the middle. */
+  abandon: (name: string) => Promise<void>
 }
 
 /** What every blob store promises. `make` gives an empty one that ends with the test. */
@@ -153,38 +157,28 @@ export function blobsSuite(name: string, make: (t: TestContext) => Promise<MadeB
       assert.deepEqual(await listAll(blobs, 'nothing'), [])
     })
 
-    test('64 MB pass through with memory growing by a fraction of it, in big chunks or in tiny ones', async (t) => {
+    test('a large blob passes through with memory growing by a fraction of it', async (t) => {
       const { blobs } = await make(t)
-      const warm = newBlobName('files')
-      // The first pass also fills what the runtime keeps: its nursery, its buffers, compiled code.
-      await blobs.put(warm, endless(64 * MB), { bytesMax: BYTES_MAX })
-      await drain(await blobs.read(warm))
-      for (const [size, chunkBytes] of [
-        [64 * MB, 64 * 1024],
-        [16 * MB, 500],
-      ] as const) {
-        const growth = await watchedGrowth(async () => {
-          const blob = newBlobName('files')
-          await blobs.put(blob, endless(size, chunkBytes), { bytesMax: BYTES_MAX })
-          assert.equal(await drain(await blobs.read(blob)), size)
-        })
-        t.diagnostic(`RSS grew by ${(growth / MB).toFixed(1)} MB over ${size / MB} MB in chunks of ${chunkBytes} bytes`)
-        assert.ok(growth < GROWTH_MAX, `grew by ${growth} bytes`)
+      const grows = async (what: string, growthMax: number, work: () => Promise<unknown>): Promise<void> => {
+        const growth = await watchedGrowth(work)
+        t.diagnostic(`${what}: RSS grew by ${(growth / MB).toFixed(1)} MB`)
+        assert.ok(growth < growthMax, `${what}: grew by ${(growth / MB).toFixed(1)} MB`)
       }
+      const blob = newBlobName('files')
+      const put = async (size: number) => await blobs.put(blob, endless(size), { bytesMax: BYTES_MAX })
+      await grows('put of 64 MB', PUT_GROWTH_MAX, async () => await put(64 * MB))
+      await put(256 * MB)
+      await grows('read of 256 MB', READ_GROWTH_MAX, async () => {
+        assert.equal(await drain(await blobs.read(blob)), 256 * MB)
+      })
     })
 
-    test('what a killed put left behind is cleared away once it is old enough', async (t) => {
-      const { blobs, unfinished } = await make(t)
-      const hanging = stalling(20 * MB, () => undefined)
-      const stop = new AbortController()
-      const put = blobs.put(newBlobName('files'), hanging, { bytesMax: BYTES_MAX, signal: stop.signal })
-      await until(async () => (await unfinished()) === 1)
-      assert.equal(await blobs.removeUnfinished(3_600_000), 0)
-      assert.equal(await unfinished(), 1)
-      assert.equal(await blobs.removeUnfinished(-60_000), 1)
-      assert.equal(await unfinished(), 0)
-      stop.abort()
-      await assert.rejects(put)
+    test('what a killed put left behind is never shown, and cleared away once it is old enough', async (t) => {
+      const { blobs, unfinished, abandon } = await make(t)
+      await abandon(newBlobName('files'))
+      assert.deepEqual([await listAll(blobs, 'files'), await unfinished()], [[], 1])
+      assert.deepEqual([await blobs.removeUnfinished(3_600_000), await unfinished()], [0, 1])
+      assert.deepEqual([await blobs.removeUnfinished(-60_000), await unfinished()], [1, 0])
     })
 
     test('names that are not blob names are refused before they become a path', async (t) => {
@@ -266,7 +260,7 @@ async function drain(stream: Readable): Promise<number> {
 }
 
 /** How far the process grew beyond where it was, at its highest. */
-async function watchedGrowth(work: () => Promise<void>): Promise<number> {
+async function watchedGrowth(work: () => Promise<unknown>): Promise<number> {
   const before = process.memoryUsage.rss()
   let highest = before
   const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss())), 5)
@@ -276,12 +270,4 @@ async function watchedGrowth(work: () => Promise<void>): Promise<number> {
     clearInterval(watch)
   }
   return Math.max(highest, process.memoryUsage.rss()) - before
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000
-  while (!(await condition())) {
-    assert.ok(performance.now() < deadline, 'it did not happen within 20 s')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
 }
