@@ -13,34 +13,45 @@ const AT_ONCE = 16
 const LARGE_BYTES = 512 * MB
 const LIMITS = { bytesMax: 1024 * MB }
 
-/** Prints how fast small and large blobs go in and out, and how far memory grows, on disk and on an S3 server. */
-async function main(): Promise<void> {
+/** Prints how fast blobs go in and out of one kind of store, and how far the memory of this fresh process grows. */
+async function main(kind: string | undefined): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bench-blobs-'))
-  const server = await startS3Server({ dataDir: join(folder, 's3') })
   try {
-    await measure('disk', createBlobs({ kind: 'disk', root: join(folder, 'disk') }))
-    await measure('S3', createBlobs({ kind: 's3', pathStyle: true, ...server }))
+    if (kind === 'disk') await measure(createBlobs({ kind: 'disk', root: folder }))
+    else if (kind === 's3') await measureS3(folder)
+    else throw new Error('Usage: node bench/blobs.ts <disk|s3>')
   } finally {
-    await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-async function measure(name: string, blobs: Blobs): Promise<void> {
+async function measureS3(folder: string): Promise<void> {
+  const server = await startS3Server({ dataDir: folder })
+  // The server has a process group of its own and would outlive this process.
+  const stopEarly = async () => {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+    process.exit(1)
+  }
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stopEarly())
+  try {
+    await measure(createBlobs({ kind: 's3', pathStyle: true, ...server }))
+  } finally {
+    await server.stop()
+  }
+}
+
+async function measure(blobs: Blobs): Promise<void> {
   const names = Array.from({ length: SMALL_COUNT }, () => newBlobName('files'))
   const large = newBlobName('files')
   const each = (what: string, work: (blob: string) => Promise<unknown>) =>
-    timed(`${name}: ${what}, ${AT_ONCE} at once`, async () => await inLanes(names, work), SMALL_COUNT, '/s')
+    timed(`${what}, ${AT_ONCE} at once`, async () => await inLanes(names, work), SMALL_COUNT, '/s')
+  await timed('put 512 MB', async () => await blobs.put(large, zeros(LARGE_BYTES), LIMITS), LARGE_BYTES / MB, ' MB/s')
+  await timed('read 512 MB', async () => await drain(blobs, large), LARGE_BYTES / MB, ' MB/s')
+  await timed('read 512 MB again', async () => await drain(blobs, large), LARGE_BYTES / MB, ' MB/s')
   await each('put 4 KB', async (blob) => await blobs.put(blob, zeros(SMALL_BYTES), LIMITS))
   await each('read 4 KB', async (blob) => await drain(blobs, blob))
-  await timed(`${name}: list`, async () => await count(blobs), SMALL_COUNT, '/s')
-  await timed(
-    `${name}: put 512 MB`,
-    async () => await blobs.put(large, zeros(LARGE_BYTES), LIMITS),
-    LARGE_BYTES / MB,
-    ' MB/s',
-  )
-  await timed(`${name}: read 512 MB`, async () => await drain(blobs, large), LARGE_BYTES / MB, ' MB/s')
+  await timed('list', async () => await count(blobs), SMALL_COUNT, '/s')
   await each('remove', async (blob) => await blobs.remove(blob))
   await blobs.close()
 }
@@ -58,7 +69,7 @@ async function timed(what: string, work: () => Promise<unknown>, units: number, 
   clearInterval(watch)
   const rate = `${(units / seconds).toFixed(0).padStart(6)}${unit.padEnd(6)}`
   const cost = `${((cpu.user + cpu.system) / 1000 / units).toFixed(2)} ms CPU`
-  console.log(`${what.padEnd(32)} ${rate} ${cost.padStart(12)}   RSS +${((highest - before) / MB).toFixed(0)} MB`)
+  console.log(`${what.padEnd(24)} ${rate} ${cost.padStart(12)}   RSS +${((highest - before) / MB).toFixed(0)} MB`)
 }
 
 async function inLanes(names: readonly string[], work: (blob: string) => Promise<unknown>): Promise<void> {
@@ -82,4 +93,4 @@ async function count(blobs: Blobs): Promise<void> {
   for await (const entry of blobs.list('files')) void entry
 }
 
-if (import.meta.main) await main()
+if (import.meta.main) await main(process.argv[2])
