@@ -6,6 +6,8 @@ import type { Scope } from './principal.ts'
 export interface Served {
   /** Milliseconds of the process's monotonic clock. */
   startedAt: number
+  /** Id of the operation; `unknown` on a path that has none. */
+  operation: string
   scope: Scope | null
 }
 export type ServedRequest = FastifyRequest & Served
@@ -25,8 +27,7 @@ export function processingMs(request: FastifyRequest): number {
 
 /** Writes the line of a request when its reply is out or its client gone. */
 export function logRequest(use: AccessLogUse, request: FastifyRequest, reply: FastifyReply): void {
-  const { scope } = request as ServedRequest
-  const operation = (request.routeOptions.config as { operation?: string } | undefined)?.operation ?? 'unknown'
+  const { scope, operation } = request as ServedRequest
   const status = reply.raw.writableFinished ? reply.raw.statusCode : clientGone
   const ms = processingMs(request)
   use.observe(operation, status, ms / 1_000)

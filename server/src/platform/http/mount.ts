@@ -30,10 +30,11 @@ export function mountRoute(app: FastifyInstance, route: Route, use: MountUse): v
     method: operation.method,
     url: operation.path.replaceAll(/\{([^}]+)\}/g, ':$1'),
     bodyLimit: use.bodyBytesMax,
-    config: { operation: operation.id },
     // Before the body is read: nothing of it is taken from someone who may not send it.
     async onRequest(request) {
-      ;(request as ServedRequest).scope = await authorize(operation, request.headers, use.authenticate)
+      const served = request as ServedRequest
+      served.operation = operation.id
+      served.scope = await authorize(operation, request.headers, use.authenticate)
       refuseBody(request)
     },
     handler: (request, reply) =>
@@ -50,11 +51,11 @@ function bodyGuard(operation: Operation, bodyBytesMax: number): (request: Fastif
   return ({ headers, raw }) => {
     if (multipart === null && !announcesBody(raw)) {
       // Many clients name a type with every request. Where there is no body, there is nothing to wait for or to refuse.
-      delete headers['content-type']
+      if (headers['content-type'] !== undefined) delete headers['content-type']
       return
     }
     const type = headers['content-type']
-    if (isMultipart(type) !== (multipart !== null) && (multipart !== null || type !== undefined)) {
+    if (isMultipart(type) !== (multipart !== null)) {
       throw new Fault(
         'unsupported_media_type',
         `This operation reads ${multipart === null ? 'application/json' : 'multipart/form-data'}.`,
@@ -77,7 +78,8 @@ function isMultipart(type: string | undefined): boolean {
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, use: MountUse): Promise<unknown> {
   const { operation } = route
   const facts = new Facts(request.id, request.raw, reply.raw)
-  const input = await readInput(route, request, (request as ServedRequest).scope as Scope, facts)
+  const read = readInput(route, request, (request as ServedRequest).scope as Scope, facts)
+  const input = read instanceof Promise ? await read : read
   const result = await carryOut(route, input, idempotencyKey(operation, request), use)
   reply.header('openai-version', '2020-10-01')
   reply.header('openai-processing-ms', String(Math.round(processingMs(request))))

@@ -118,6 +118,7 @@ function openFastify(
   })
   app.decorateRequest('scope', null)
   app.decorateRequest('startedAt', 0)
+  app.decorateRequest('operation', 'unknown')
   readBodies(app)
   const cors = createCors(options.corsOrigins)
   const unknown = unknownPaths(use.routes.map((route) => route.operation))
