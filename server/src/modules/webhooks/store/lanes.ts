@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
+import { runPlannedNow } from './planned-now.ts'
 import type { WebhooksTables } from './tables.ts'
 
 export interface Lane {
@@ -11,9 +12,7 @@ export interface Lane {
  * Lanes with something due, found by hopping from one (endpoint, lane) to the next in the index: the cost is the number of
  * lanes, not of rows. Free ones are taken; those that another process holds, and endpoints that are not active, are passed over.
  */
-const takeDue = statement<[string, number, number], Lane>(
-  'webhooks.take-due-lanes',
-  `with recursive hop as (
+const takeDue = `with recursive hop as (
      (select endpoint_id, lane, due_at from webhooks.due order by endpoint_id, lane, due_at limit 1)
      union all
      select n.endpoint_id, n.lane, n.due_at from hop h, lateral (
@@ -35,8 +34,7 @@ const takeDue = statement<[string, number, number], Lane>(
    )
    select endpoint_id, lane from taken
    union all
-   select endpoint_id, lane from ready where holder = $1 and until >= clock_timestamp()`,
-)
+   select endpoint_id, lane from ready where holder = $1 and until >= clock_timestamp()`
 
 /** Takes free lanes that have something due; returns them together with those already held that do. */
 export async function takeDueLanes(
@@ -45,7 +43,7 @@ export async function takeDueLanes(
   leaseMs: number,
   limit: number,
 ): Promise<Lane[]> {
-  return await db.run(takeDue, [holder, leaseMs, limit])
+  return await runPlannedNow(db, takeDue, [holder, leaseMs, limit])
 }
 
 const renew = statement<[string, number], Lane>(
@@ -88,14 +86,11 @@ export interface DueCursor {
 
 const dueColumns = 'd.event_id, d.due_at::text as due_at, d.attempts, d.round, d.first_at, d.created_at, e.body'
 
-const dueAfter = statement<[string, number, number, string, string], DueRow>(
-  'webhooks.due-after',
-  `select ${dueColumns}
+const dueAfter = `select ${dueColumns}
    from webhooks.due d join webhooks.event e on e.id = d.event_id
    where d.endpoint_id = $1 and d.lane = $2 and d.due_at <= clock_timestamp()
      and (d.due_at, d.event_id) > ($4::timestamptz, $5)
-   order by d.due_at, d.event_id limit $3`,
-)
+   order by d.due_at, d.event_id limit $3`
 
 /** The next due deliveries of a lane, after the one given: those before it are in hand or done. */
 export async function listDueAfter(
@@ -104,19 +99,16 @@ export async function listDueAfter(
   limit: number,
   after: DueCursor,
 ): Promise<DueRow[]> {
-  return await db.run(dueAfter, [lane.endpoint_id, lane.lane, limit, after.due_at, after.event_id])
+  return await runPlannedNow(db, dueAfter, [lane.endpoint_id, lane.lane, limit, after.due_at, after.event_id])
 }
 
 export type LaneDueRow = DueRow & Lane
 
-const dueFirst = statement<[string[], number[], number], LaneDueRow>(
-  'webhooks.due-first',
-  `select l.endpoint_id, l.lane, f.* from unnest($1::text[], $2::smallint[]) as l (endpoint_id, lane), lateral (
+const dueFirst = `select l.endpoint_id, l.lane, f.* from unnest($1::text[], $2::smallint[]) as l (endpoint_id, lane), lateral (
      select ${dueColumns}
      from webhooks.due d join webhooks.event e on e.id = d.event_id
      where d.endpoint_id = l.endpoint_id and d.lane = l.lane and d.due_at <= clock_timestamp()
-     order by d.due_at, d.event_id limit $3) f`,
-)
+     order by d.due_at, d.event_id limit $3) f`
 
 /** The first due deliveries of each lane, of all lanes in one question: asking one by one cost more than sending. */
 export async function listDueFirst(
@@ -124,7 +116,11 @@ export async function listDueFirst(
   lanes: readonly Lane[],
   limit: number,
 ): Promise<LaneDueRow[]> {
-  return await db.run(dueFirst, [lanes.map((lane) => lane.endpoint_id), lanes.map((lane) => lane.lane), limit])
+  return await runPlannedNow(db, dueFirst, [
+    lanes.map((lane) => lane.endpoint_id),
+    lanes.map((lane) => lane.lane),
+    limit,
+  ])
 }
 
 export interface TargetRow {

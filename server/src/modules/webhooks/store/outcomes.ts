@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
-import { statement } from '#platform/db/statement.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
+import { runPlannedNow } from './planned-now.ts'
 import type { Ending, WebhooksTables } from './tables.ts'
 
 /** What became of one attempt. */
@@ -24,9 +24,7 @@ export interface Outcome {
 }
 
 /** One JSON text instead of an array a column: the driver spells arrays out value by value, which cost more than sending. */
-const write = statement<[string], never>(
-  'webhooks.write-outcomes',
-  `with given as materialized (
+const write = `with given as materialized (
      select * from json_to_recordset($1::json) as o ("eventId" text, "endpointId" text, "attemptsBefore" int, number int,
        at timestamptz, "durationMs" int, url text, "statusCode" int, outcome text, "responseStart" text,
        "nextAt" timestamptz, ended text, round int, "firstAt" timestamptz)
@@ -43,12 +41,11 @@ const write = statement<[string], never>(
    insert into webhooks.attempt
      (event_id, endpoint_id, number, at, duration_ms, url, status_code, outcome, response_start, next_at, ended)
    select "eventId", "endpointId", number, at, "durationMs", url, "statusCode", outcome, "responseStart", "nextAt", ended
-   from given on conflict (event_id, endpoint_id, number) do nothing`,
-)
+   from given on conflict (event_id, endpoint_id, number) do nothing`
 
 /** Writes a batch of outcomes in one go: ended deliveries leave the due table, the others get their next time. */
 export async function writeOutcomes(db: Db<WebhooksTables>, outcomes: readonly Outcome[]): Promise<void> {
-  await db.run(write, [JSON.stringify(outcomes)])
+  await runPlannedNow(db, write, [JSON.stringify(outcomes)])
 }
 
 /** An endpoint that answers well again, or failed for the first time: told once per change, not per delivery. */
