@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { startTemporaryStack } from '../e2e/temporary-stack.ts'
+import type { SupervisedProcess } from '../dev/engines/process.ts'
 import type { Stack } from '../dev/stack.ts'
 import { LoadGenerator } from './load/load.ts'
 
@@ -7,8 +8,10 @@ export interface Bench {
   readonly stack: Stack
   readonly generator: LoadGenerator
   readonly postgresUrl: string
-  /** Where the stack keeps its server processes: further ones recorded here end with it, whatever happens. */
+  /** Where the stack keeps its server processes: what is recorded here and outlives a killed run, the next run ends. */
   readonly nodesFolder: string
+  /** Further servers, added as they are started and ended with the bench. */
+  readonly twins: SupervisedProcess[]
 }
 
 /** As production runs: replies are not checked, and one JSON line a request goes to a file. */
@@ -24,30 +27,26 @@ export interface BenchOptions {
   readonly profileDir?: string | undefined
 }
 
-/** Engines, one api process and a load generator, which all go afterwards, also when the bench is ended half-way. */
+/** Engines, one api process and a load generator, which all go afterwards. */
 export async function withBench<Result>(
   { profileDir }: BenchOptions,
   work: (bench: Bench) => Promise<Result>,
 ): Promise<Result> {
-  const asked = untilSignal()
+  const twins: SupervisedProcess[] = []
+  // Interrupted, the stack ends itself and then this process; whatever else was started must be told before that.
+  const tellTwins = () => twins.forEach((twin) => void twin.stop())
+  process.once('SIGTERM', tellTwins).once('SIGINT', tellTwins)
   const profile = profileDir !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profileDir)}` }
   const stack = await startTemporaryStack({ nodes: { api: 1 }, settings: { ...settings, ...profile } })
   const generator = new LoadGenerator()
   try {
     const postgresUrl = stack.env['SWITCHYARD_POSTGRES_URL'] ?? ''
     const nodesFolder = dirname(stack.nodes[0]?.logFile ?? '')
-    return await Promise.race([work({ stack, generator, postgresUrl, nodesFolder }), asked.signal])
+    return await work({ stack, generator, postgresUrl, nodesFolder, twins })
   } finally {
-    asked.stop()
     await generator.stop()
+    await Promise.all(twins.map((twin) => twin.stop()))
     await stack.stop()
+    process.off('SIGTERM', tellTwins).off('SIGINT', tellTwins)
   }
-}
-
-function untilSignal(): { signal: Promise<never>; stop: () => void } {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const end = (signal: NodeJS.Signals) => reject(new Error(`ended by ${signal}`))
-  promise.catch(() => {})
-  process.once('SIGTERM', end).once('SIGINT', end)
-  return { signal: promise, stop: () => void process.off('SIGTERM', end).off('SIGINT', end) }
 }

@@ -16,6 +16,14 @@ const batchRows = 500_000
 /** One file in ten has the purpose that the filtered page asks for. */
 export const filteredPurpose = 'evals'
 
+/** As newId writes it: nine characters of five bits, then three bits before the version's first two. */
+const timeInBase32 = [
+  ...Array.from({ length: 9 }, (_none, at) => {
+    return `substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> ${43 - 5 * at}) & 31)::integer + 1, 1)`
+  }),
+  "substr('159dhnsx', (ms & 7)::integer + 1, 1)",
+].join(' || ')
+
 /**
  * Rows in the order they would have been made in, through the indexes as they are, so that the pages of the table and
  * of each index look as they would after years of use. Ids have the real form: a prefix, the time in base32, then random
@@ -23,10 +31,7 @@ export const filteredPurpose = 'evals'
  */
 const insertRows = `
   insert into files.file (id, project_id, filename, purpose, bytes, created_at, expires_at)
-  select 'file-'
-         || (select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> (43 - 5 * at)) & 31)::integer + 1, 1), '' order by at)
-             from generate_series(0, 8) as at)
-         || substr('159dhnsx', (ms & 7)::integer + 1, 1)
+  select 'file-' || ${timeInBase32}
          || substr(md5(n::text || 'file'), 1, 16),
          case when n % (1 + $2::bigint) = 0 then $1 else 'proj_c0neighbour' || lpad((n % ${neighboursTotal})::text, 17, '0') end,
          'file-' || n || '.jsonl',

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { settings } from '#platform/config/settings.ts'
 import { freePort } from '../dev/engines/free-port.ts'
-import { startProcess, type SupervisedProcess } from '../dev/engines/process.ts'
+import { startProcess } from '../dev/engines/process.ts'
 import { findFile } from '../server/src/modules/files/store/files.ts'
 import { findKeyInForce } from '../server/src/modules/orgs/store/authentication.ts'
 import type { BareOptions } from './bare-get-file.ts'
@@ -51,18 +51,14 @@ export async function benchGetFile(size: GetFileSize, say: (line: string) => voi
     await fillFiles({ url: postgresUrl, projectId, filesTotal: size.filesTotal, othersPerFile: 0 })
     const paths = (await someFiles(postgresUrl, projectId)).map((id) => `/v1/files/${id}`)
     const bare = await startBare(bench)
-    try {
-      const ours: Twin = { port: stack.httpPort, pid: stack.nodes[0]?.process.pid ?? 0 }
-      await answersAreEqual([ours, bare.twin], key, paths)
-      const measure = (twin: Twin) => measureTwin(bench, twin, { key, paths, seconds: size.seconds })
-      for (const { port } of [ours, bare.twin]) {
-        const warmUp = { seconds: warmUpSecondsMax, requestsMax: size.warmUpRequests }
-        await bench.generator.run({ port, key, paths, connections, ...warmUp })
-      }
-      return figuresOf(await inTurn(ours, bare.twin, size.rounds, measure, say))
-    } finally {
-      await bare.process.stop()
+    const ours: Twin = { port: stack.httpPort, pid: stack.nodes[0]?.process.pid ?? 0 }
+    await answersAreEqual([ours, bare], key, paths)
+    const measure = (twin: Twin) => measureTwin(bench, twin, { key, paths, seconds: size.seconds })
+    for (const { port } of [ours, bare]) {
+      const warmUp = { seconds: warmUpSecondsMax, requestsMax: size.warmUpRequests }
+      await bench.generator.run({ port, key, paths, connections, ...warmUp })
     }
+    return figuresOf(await inTurn(ours, bare, size.rounds, measure, say))
   })
 }
 
@@ -80,7 +76,7 @@ async function someFiles(url: string, projectId: string): Promise<string[]> {
   }
 }
 
-async function startBare({ postgresUrl, nodesFolder }: Bench): Promise<{ twin: Twin; process: SupervisedProcess }> {
+async function startBare({ postgresUrl, nodesFolder, twins }: Bench): Promise<Twin> {
   const options: BareOptions = {
     port: await freePort(),
     postgresUrl,
@@ -94,9 +90,10 @@ async function startBare({ postgresUrl, nodesFolder }: Bench): Promise<{ twin: T
     pidFile: join(nodesFolder, 'bare.pid'),
     env: { ...process.env, BENCH_OPTIONS: JSON.stringify(options) },
   })
+  twins.push(supervised)
   const answers = async () => (await fetch(`http://127.0.0.1:${options.port}/v1/files/none`)).status === 401
   await supervised.waitReady(answers, readyBoundMs)
-  return { twin: { port: options.port, pid: supervised.pid }, process: supervised }
+  return { port: options.port, pid: supervised.pid }
 }
 
 /** A twin that answered something else would be compared in vain. */

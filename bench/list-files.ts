@@ -9,7 +9,7 @@ import pg from 'pg'
 import { migrate } from '#platform/db/migrate.ts'
 import { freePort } from '../dev/engines/free-port.ts'
 import { seed } from '../dev/seed.ts'
-import { startServerNode, type ServerNode } from '../dev/server-node.ts'
+import { startServerNode } from '../dev/server-node.ts'
 import { migrationsFolder } from '../server/src/migrations-folder.ts'
 import { withBench, type Bench, type BenchOptions } from './bench-stack.ts'
 import { median, type Figure } from './figure.ts'
@@ -55,14 +55,10 @@ const shapes: readonly Shape[] = [
 
 export async function benchListFiles(size: ListFilesSize, say: (line: string) => void): Promise<Figure[]> {
   return await withBench(size, async (bench) => {
-    const { small, node } = await openSmall(bench, size)
-    try {
-      const large = await openLarge(bench, size, say)
-      await checkPlans(large)
-      return await compareShapes(bench, large, small, size, say)
-    } finally {
-      await node.process.stop()
-    }
+    const small = await openSmall(bench, size)
+    const large = await openLarge(bench, size, say)
+    await checkPlans(large)
+    return await compareShapes(bench, large, small, size, say)
   })
 }
 
@@ -77,10 +73,7 @@ async function openLarge(
   return { url, projectId, key, port: stack.httpPort, cursors: await someCursors(url, projectId) }
 }
 
-async function openSmall(
-  { stack, postgresUrl, nodesFolder }: Bench,
-  size: ListFilesSize,
-): Promise<{ small: Table; node: ServerNode }> {
+async function openSmall({ stack, postgresUrl, nodesFolder, twins }: Bench, size: ListFilesSize): Promise<Table> {
   const url = await createDatabase(postgresUrl, smallDatabase)
   await migrate({ url, folder: migrationsFolder })
   const dataDir = dirname(nodesFolder)
@@ -92,18 +85,11 @@ async function openSmall(
     internalPort: await freePort(),
     env: { ...stack.env, SWITCHYARD_POSTGRES_URL: url, SWITCHYARD_HTTP_PORT: String(port), SWITCHYARD_TLS_PORT: '0' },
   })
-  try {
-    await node.waitReady()
-    const { projectId, projectKey: key } = await seed({
-      postgresUrl: url,
-      dataDir: mkdtempSync(join(dataDir, 'small-')),
-    })
-    await fillFiles({ url, projectId, filesTotal: size.filesSmall, othersPerFile: 0 })
-    return { small: { url, projectId, key, port, cursors: await someCursors(url, projectId) }, node }
-  } catch (error) {
-    await node.process.stop()
-    throw error
-  }
+  twins.push(node.process)
+  await node.waitReady()
+  const { projectId, projectKey: key } = await seed({ postgresUrl: url, dataDir: mkdtempSync(join(dataDir, 'small-')) })
+  await fillFiles({ url, projectId, filesTotal: size.filesSmall, othersPerFile: 0 })
+  return { url, projectId, key, port, cursors: await someCursors(url, projectId) }
 }
 
 async function createDatabase(serverUrl: string, name: string): Promise<string> {
