@@ -15,7 +15,9 @@ import { run } from '#platform/lifecycle/run.ts'
 import { createLog, flushLog } from '#platform/telemetry/log.ts'
 import { partsOf, type Role } from '../src/roles/roles.ts'
 import { wire, type Wired } from '../src/wiring.ts'
+import { writeDoubleModels } from './double-models.ts'
 import { callOperation, type CallInput, type CallReply } from './call-operation.ts'
+import { startProviderDouble, type ProviderDouble } from './provider-double.ts'
 import { testDatabase } from './test-database.ts'
 
 export interface TestProject {
@@ -42,6 +44,8 @@ export interface TestApp {
   readonly project: TestProject
   /** Another project of the same organisation. */
   readonly other: TestProject
+  /** Answers for the models `double-chat`, `double-responses` and `double-anthropic`. */
+  readonly double: ProviderDouble
   /** Everything logged so far. */
   log(): Promise<string>
   call<O extends Operation>(
@@ -57,7 +61,9 @@ export async function testApp(
 ): Promise<TestApp> {
   const database = await testDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-blobs-'))
-  const { settings, port } = await testSettings(database.url, folder, overrides)
+  const double = await startProviderDouble()
+  const models = { SWITCHYARD_MODELS: await writeDoubleModels(folder, double.url) }
+  const { settings, port } = await testSettings(database.url, join(folder, 'blobs'), { ...models, ...overrides })
   const lines: string[] = []
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -70,6 +76,7 @@ export async function testApp(
   const running = run(partsOf(roles, wired), { log, drainTimeoutMs: 5_000, stopTimeoutMs: 5_000 })
   t.after(async () => {
     await running.stop()
+    await double.close()
     await database.drop()
     await rm(folder, { recursive: true, force: true })
   })
@@ -87,6 +94,7 @@ export async function testApp(
     otherOrg,
     project: org.project,
     other,
+    double,
     async log() {
       await flushLog(log)
       return lines.join('')
