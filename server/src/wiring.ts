@@ -1,9 +1,12 @@
 import { createFiles, type Files } from '#modules/files/index.ts'
+import { createInference, type Inference } from '#modules/inference/index.ts'
 import { createOrgs, type Orgs } from '#modules/orgs/index.ts'
+import { createResponses, type HostedShell, type Responses } from '#modules/responses/index.ts'
 import { createWebhooks, type Webhooks } from '#modules/webhooks/index.ts'
 import { createBlobs } from '#platform/blobs/create-blobs.ts'
 import type { Blobs } from '#platform/blobs/blobs.ts'
 import { createValkey, type Valkey } from '#platform/cache/valkey.ts'
+import { environmentVariable } from '#platform/config/environment.ts'
 import { required } from '#platform/config/load.ts'
 import type { Settings } from '#platform/config/settings.ts'
 import { openDatabase, type Database } from '#platform/db/db.ts'
@@ -32,9 +35,17 @@ export interface Wired {
   readonly orgs: Orgs
   readonly files: Files
   readonly webhooks: Webhooks
+  readonly inference: Inference
+  readonly responses: Responses
 }
 
-export async function wire(settings: Settings, log: Log): Promise<Wired> {
+/** What a deployment, or a test, brings in addition. */
+export interface Extras {
+  /** Carries out shell calls of hosted environments. */
+  readonly shell?: HostedShell
+}
+
+export async function wire(settings: Settings, log: Log, extras: Extras = {}): Promise<Wired> {
   const given = required(settings, 'postgresUrl', 'valkeyUrl', 'restateIngressUrl', 'sealKeys')
   const metrics = createMetrics()
   const tracing = await createTracing({
@@ -81,7 +92,51 @@ export async function wire(settings: Settings, log: Log): Promise<Wired> {
     },
     retentionDays: settings.webhooksRetentionDays,
   })
-  return { settings, log, metrics, tracing, db, valkey, blobs, sealer, durable, outbound, orgs, files, webhooks }
+  const inference = createInference({
+    modelsFile: settings.models,
+    variable: environmentVariable,
+    limits: providerLimits(settings),
+  })
+  const responses = createResponses({
+    db,
+    valkey,
+    durable,
+    sealer,
+    log,
+    inference,
+    files,
+    webhooks,
+    shell: extras.shell ?? null,
+    prefix: settings.durablePrefix,
+    backgroundMax: settings.responsesBackgroundMax,
+  })
+  return {
+    settings,
+    log,
+    metrics,
+    tracing,
+    db,
+    valkey,
+    blobs,
+    sealer,
+    durable,
+    outbound,
+    orgs,
+    files,
+    webhooks,
+    inference,
+    responses,
+  }
+}
+
+function providerLimits(settings: Settings): Parameters<typeof createInference>[0]['limits'] {
+  return {
+    connectMs: settings.providerConnectTimeoutMs,
+    firstPartMs: settings.providerFirstPartTimeoutMs,
+    idleMs: settings.providerIdleTimeoutMs,
+    answerMs: settings.providerAnswerTimeoutMs,
+    connectionsMax: settings.providerConnectionsMax,
+  }
 }
 
 /** Which addresses that users give may be reached. */

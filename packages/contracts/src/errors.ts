@@ -53,6 +53,29 @@ export const faults = {
     request,
     'The test event could not be handed over: the address was refused, did not resolve, or gave no answer in time. The message says which.',
   ),
+  context_length_exceeded: entry(
+    400,
+    request,
+    'The input is longer than the model can read, and `truncation` is `disabled`. Shorten it, compact it, or send `truncation: auto`.',
+  ),
+  previous_response_not_found: entry(
+    400,
+    request,
+    '`previous_response_id` names no stored response of this project. It may have been created with `store: false`, deleted, or have passed its retention.',
+  ),
+  unsupported_tool: entry(400, request, 'The tool exists in the API but not on this operation or this server.'),
+  duplicate_tool: entry(400, request, 'Two tools of one request have the same name, or the request has two shells.'),
+  invalid_encrypted_content: entry(
+    400,
+    request,
+    'The `encrypted_content` of an item was not made by this server for this project, or was changed on the way.',
+  ),
+  stream_not_available: entry(
+    400,
+    request,
+    'Only background responses keep their events. Ask for the response without `stream`, or create it with `background: true`.',
+  ),
+  response_not_cancellable: entry(400, request, 'Only a response created with `background: true` can be cancelled.'),
   replay_too_large: entry(400, request, 'The span holds more events than one replay sends. Choose a shorter span.'),
   missing_api_key: entry(401, request, 'No `Authorization: Bearer <API_KEY>` header was sent. The wire code is null.', {
     wireCode: null,
@@ -78,10 +101,20 @@ export const faults = {
     request,
     'There is no such object or path. An object of another project does not exist for you and gives the same answer.',
   ),
+  model_not_found: entry(
+    404,
+    request,
+    'No model of this name is in the catalogue. `GET /v1/models` lists what there is; the operator adds more in `models.yaml`.',
+  ),
   method_not_allowed: entry(405, request, 'The path exists but not with this method; `allow` lists what it takes.'),
   request_timeout: entry(408, request, 'The request did not arrive completely in the time allowed.'),
   invalid_state_transition: entry(409, request, 'The object is not in a state that allows this.', { retry: false }),
   already_exists: entry(409, request, 'An object with this natural key is there already.', { retry: false }),
+  conversation_locked: entry(
+    409,
+    request,
+    'Another response is under way in this conversation. Ask again when it has ended; the SDK does so by itself.',
+  ),
   idempotency_key_reused: entry(
     409,
     request,
@@ -102,6 +135,11 @@ export const faults = {
     500,
     'server_error',
     'Something went wrong on our side. The reply carries only the request id; the log has the rest under that id.',
+  ),
+  provider_error: entry(
+    502,
+    'server_error',
+    'The model provider failed, answered with something unusable, or gave no answer in time. The message says which.',
   ),
   not_implemented: entry(501, request, 'The path belongs to the API but this server does not offer it.', {
     retry: false,

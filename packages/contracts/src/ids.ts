@@ -28,6 +28,8 @@ export const AdAccountId = anyId('AdAccountId', 'adacct_')
 export const WebhookEndpointId = anyId('WebhookEndpointId', 'whe_')
 export const WebhookSecretId = anyId('WebhookSecretId', 'whsk_')
 export const WebhookDeliveryId = anyId('WebhookDeliveryId', 'whd_')
+export const ResponseId = anyId('ResponseId', 'resp_')
+export const ConversationId = anyId('ConversationId', 'conv_')
 
 export type FileId = z.infer<typeof FileId>
 export type UploadId = z.infer<typeof UploadId>
@@ -43,3 +45,5 @@ export type AdAccountId = z.infer<typeof AdAccountId>
 export type WebhookEndpointId = z.infer<typeof WebhookEndpointId>
 export type WebhookSecretId = z.infer<typeof WebhookSecretId>
 export type WebhookDeliveryId = z.infer<typeof WebhookDeliveryId>
+export type ResponseId = z.infer<typeof ResponseId>
+export type ConversationId = z.infer<typeof ConversationId>

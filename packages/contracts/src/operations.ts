@@ -1,7 +1,19 @@
+import { chatCompletionOperations } from './chat-completions.ts'
+import { completionOperations } from './completions.ts'
 import { fileOperations } from './files.ts'
+import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { organizationOperations } from './organization/index.ts'
+import { responseOperations } from './responses/operations.ts'
 import { webhookOperations } from './webhooks.ts'
 
 /** Every operation of the public API. The OpenAPI file is printed from it, and the sweeps walk it. */
-export const operations: readonly Operation[] = [...fileOperations, ...organizationOperations, ...webhookOperations]
+export const operations: readonly Operation[] = [
+  ...fileOperations,
+  ...organizationOperations,
+  ...webhookOperations,
+  ...modelOperations,
+  ...chatCompletionOperations,
+  ...completionOperations,
+  ...responseOperations,
+]

@@ -14,6 +14,7 @@ export function apiParts(wired: Wired): Part[] {
   const { settings, log } = wired
   const server = openServer(wired)
   return [
+    ...wired.responses.parts,
     {
       name: 'http',
       async start() {
@@ -31,15 +32,27 @@ export function apiParts(wired: Wired): Part[] {
   ]
 }
 
-function openServer({ settings, log, metrics, tracing, db, sealer, orgs, files, webhooks }: Wired): HttpServer {
+function openServer({
+  settings,
+  log,
+  metrics,
+  tracing,
+  db,
+  sealer,
+  orgs,
+  files,
+  webhooks,
+  inference,
+  responses,
+}: Wired): HttpServer {
   const seconds = metrics.histogram(
     'http_request_duration_seconds',
     'Time from the first byte in to the last byte out.',
     ['operation', 'status'],
   )
   return createHttpServer({
-    routes: [...orgs.routes, ...files.routes, ...webhooks.routes],
-    sockets: [],
+    routes: [...orgs.routes, ...files.routes, ...webhooks.routes, ...inference.routes, ...responses.routes],
+    sockets: responses.sockets,
     authenticate: orgs.authenticate,
     idempotency: createIdempotency(db.as<PlatformTables>(), sealer),
     db,

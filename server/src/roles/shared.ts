@@ -4,7 +4,17 @@ import { clockPart } from '#platform/lifecycle/clock-part.ts'
 import type { Wired } from '../wiring.ts'
 
 /** What every role stands on. Stopped last, in reverse order. */
-export function sharedParts({ db, valkey, blobs, durable, outbound, orgs, webhooks, tracing }: Wired): Part[] {
+export function sharedParts({
+  db,
+  valkey,
+  blobs,
+  durable,
+  outbound,
+  orgs,
+  webhooks,
+  inference,
+  tracing,
+}: Wired): Part[] {
   return [
     { name: 'tracing', stop: () => tracing.stop() },
     {
@@ -34,5 +44,6 @@ export function sharedParts({ db, valkey, blobs, durable, outbound, orgs, webhoo
     { name: 'outbound', stop: () => outbound.close() },
     webhooks.sender,
     ...orgs.parts,
+    ...inference.parts,
   ]
 }

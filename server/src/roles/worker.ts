@@ -9,7 +9,7 @@ const idempotencySweepMs = 60_000
 const idempotencyBatch = 1_000
 
 /** Durable handlers, the outbox relay, and sweeps over due times. */
-export function workerParts({ settings, log, db, durable, files, webhooks }: Wired): Part[] {
+export function workerParts({ settings, log, db, durable, files, webhooks, responses }: Wired): Part[] {
   const given = required(settings, 'restateAdminUrl', 'restateIdentityKey')
   const platform = db.as<PlatformTables>()
   return [
@@ -21,10 +21,11 @@ export function workerParts({ settings, log, db, durable, files, webhooks }: Wir
       ...(settings.workerUrl === null ? {} : { advertisedUri: settings.workerUrl }),
       drainMs: settings.drainTimeoutMs,
       sweepEveryMs: settings.durableSweepMs,
-      handlers: [],
+      handlers: responses.handlers,
     }),
     ...files.sweeps,
     ...webhooks.workers,
+    ...responses.sweeps,
     dueSweep({
       name: 'platform.idempotency',
       everyMs: idempotencySweepMs,

@@ -1,3 +1,4 @@
+import type { FileId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Blobs } from '#platform/blobs/blobs.ts'
 import type { Database } from '#platform/db/db.ts'
 import { dueSweep } from '#platform/db/due-sweep.ts'
@@ -14,6 +15,7 @@ import { deleteFileRoute } from './routes/delete-file.ts'
 import { listFilesRoute } from './routes/list-files.ts'
 import { retrieveFileContentRoute } from './routes/retrieve-file-content.ts'
 import { retrieveFileRoute } from './routes/retrieve-file.ts'
+import { readFile, type ReadFile } from './steps/read-file.ts'
 import { sweepFiles, sweepOrphans } from './steps/sweep-files.ts'
 import type { FilesTables } from './store/tables.ts'
 
@@ -28,6 +30,8 @@ export interface Files {
   readonly routes: Route[]
   /** Run by the role worker. */
   readonly sweeps: Part[]
+  /** A whole file for a model to read. Null when the project has no such file. */
+  read(projectId: ProjectId, fileId: FileId): Promise<ReadFile | null>
 }
 
 const orphanSweepMs = 3_600_000
@@ -38,6 +42,7 @@ export function createFiles({ db: database, blobs, log, sweepMs }: FilesUses): F
   const use = { db: database.as<FilesTables>(), blobs }
   const platform = database.as<PlatformTables>()
   return {
+    read: (projectId, fileId) => readFile(use, projectId, fileId),
     routes: [
       createFileRoute(use),
       listFilesRoute(use),

@@ -161,6 +161,30 @@ export const settings = {
     fallback: [],
     description: 'The only hosts that addresses given by users may name; empty means every public host.',
   }),
+  SWITCHYARD_MODELS: text({
+    fallback: null,
+    description: 'Path of the YAML file that lists the models and their providers. Without it there is no model.',
+  }),
+  SWITCHYARD_PROVIDER_CONNECTIONS_MAX: integer({
+    fallback: 256,
+    min: 1,
+    max: 10_000,
+    unit: 'connections',
+    description: 'Connections that one process opens to one model provider. Four times as many requests may wait.',
+  }),
+  SWITCHYARD_PROVIDER_CONNECT_TIMEOUT_MS: ms(10_000, 'Longest a connection to a model provider may take to open.'),
+  SWITCHYARD_PROVIDER_FIRST_PART_TIMEOUT_MS: ms(120_000, 'Longest wait for the first event of a streamed answer.'),
+  SWITCHYARD_PROVIDER_IDLE_TIMEOUT_MS: ms(60_000, 'Longest silence in the middle of an answer of a model provider.'),
+  SWITCHYARD_PROVIDER_ANSWER_TIMEOUT_MS: ms(600_000, 'Longest wait for an answer that is not streamed.'),
+
+  SWITCHYARD_RESPONSES_BACKGROUND_MAX: integer({
+    fallback: 500,
+    min: 1,
+    max: 100_000,
+    unit: 'responses',
+    description: 'Background responses of one project that are under way at once. The rest wait their turn.',
+  }),
+
   SWITCHYARD_WEBHOOKS_HTTP_ALLOWED: flag({
     fallback: false,
     description: 'Webhook endpoints may use http on public hosts.',

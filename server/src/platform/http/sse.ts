@@ -3,10 +3,10 @@ import type { ServerResponse } from 'node:http'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { RequestFacts } from './route.ts'
 
-export interface ServerEvent {
-  readonly event?: string
-  readonly data: unknown
-}
+/** One event: its data as a value, or as the JSON text it will be sent as. */
+export type ServerEvent =
+  | { readonly event?: string; readonly data: unknown }
+  | { readonly event?: string; readonly json: string }
 
 /**
  * A reply that is a stream of events. `events` is pulled only as fast as the client reads, and its `return` is called
@@ -29,9 +29,9 @@ export interface EventTimes {
 
 const usualTimes: EventTimes = { keepAliveMs: 15_000, stalledMs: 60_000 }
 
-export function encodeEvent({ event, data }: ServerEvent): string {
-  const name = event === undefined ? '' : `event: ${event}\n`
-  return `${name}data: ${JSON.stringify(data)}\n\n`
+export function encodeEvent(event: ServerEvent): string {
+  const name = event.event === undefined ? '' : `event: ${event.event}\n`
+  return `${name}data: ${'json' in event ? event.json : JSON.stringify(event.data)}\n\n`
 }
 
 /** Takes over the reply and writes the stream to it. Resolves when it has ended, in whatever way. */

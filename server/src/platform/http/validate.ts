@@ -34,6 +34,9 @@ function codeOf(issue: Issue): FaultCode {
       return lowCodes[issue.origin] ?? 'integer_below_min_value'
     case 'too_big':
       return highCodes[issue.origin] ?? 'integer_above_max_value'
+    case 'custom':
+      // A rule of the contract may say which fault it is.
+      return (issue.params?.['fault'] as FaultCode | undefined) ?? 'invalid_value'
     default:
       return 'invalid_value'
   }

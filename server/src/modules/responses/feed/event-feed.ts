@@ -1,0 +1,151 @@
+import type { Valkey } from '#platform/cache/valkey.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Part } from '#platform/lifecycle/module.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import { listEventsAfter, type EventBatch } from '../store/events.ts'
+import { isRunning } from '../store/running.ts'
+import type { ResponsesTables } from '../store/tables.ts'
+
+export interface EventFeedUses {
+  readonly db: Db<ResponsesTables>
+  readonly valkey: Pick<Valkey, 'subscribe' | 'call'>
+  readonly log: Log
+  /** In front of the channel's name, so that several stacks can share one Valkey. */
+  readonly prefix: string
+}
+
+/** One numbered event, as it is sent. */
+export interface FeedEvent {
+  readonly number: number
+  readonly type: string
+  readonly json: string
+}
+
+const pageRows = 50
+/** Without any announcement the store is asked this often: a lost one delays and loses nothing. */
+const askEveryMs = 1_000
+/** Announcements that wait for a slow reader; beyond, it reads them from the store instead. */
+const waitingBatchesMax = 64
+
+interface Reader {
+  readonly waiting: EventBatch[]
+  wake: () => void
+}
+
+const ends = new Set(['response.completed', 'response.failed', 'response.incomplete'])
+
+/** Events of background responses for any number of readers: one subscription for all, gaps filled from the store. */
+export class EventFeed {
+  readonly #use: EventFeedUses
+  readonly #readers = new Map<string, Set<Reader>>()
+  #end: (() => Promise<void>) | null = null
+
+  constructor(use: EventFeedUses) {
+    this.#use = use
+  }
+
+  get #channel(): string {
+    return `${this.#use.prefix}responses.events`
+  }
+
+  /** For the processes that serve readers. */
+  get part(): Part {
+    return {
+      name: 'response events',
+      start: async () => {
+        this.#end = await this.#use.valkey.subscribe(this.#channel, (message) => this.#hear(message))
+      },
+      stop: async () => void (await this.#end?.()),
+    }
+  }
+
+  /** Tells every process what was stored. Nobody depends on it. */
+  announce(batches: readonly EventBatch[]): void {
+    if (batches.length === 0) return
+    this.#use.valkey
+      .call((client) => client.publish(this.#channel, JSON.stringify(batches)))
+      .catch((err: unknown) => this.#use.log.debug({ err }, 'stored events were not announced'))
+  }
+
+  #hear(message: string): void {
+    for (const batch of JSON.parse(message) as EventBatch[]) {
+      for (const reader of this.#readers.get(batch.responseId) ?? []) {
+        if (reader.waiting.length < waitingBatchesMax) reader.waiting.push(batch)
+        reader.wake()
+      }
+    }
+  }
+
+  /** Every event past a number, in order, each once, until the response has ended. */
+  async *read(responseId: string, startingAfter: number, signal: AbortSignal): AsyncGenerator<FeedEvent> {
+    const reader: Reader = { waiting: [], wake: () => undefined }
+    this.#join(responseId, reader)
+    let at = startingAfter
+    try {
+      for (;;) {
+        const [next] = reader.waiting
+        const batches = next !== undefined && next.first <= at + 1 ? [next] : await this.#stored(responseId, at)
+        if (batches[0] === next) reader.waiting.shift()
+        for (const event of eventsPast(batches, at)) {
+          at = event.number
+          yield event
+          if (ends.has(event.type)) return
+        }
+        if (signal.aborted) return
+        while (reader.waiting[0] !== undefined && reader.waiting[0].last <= at) reader.waiting.shift()
+        if (batches.length > 0 || reader.waiting.length > 0) continue
+        if (!(await this.#more(responseId, at))) return
+        await this.#wait(reader, signal)
+      }
+    } finally {
+      this.#leave(responseId, reader)
+    }
+  }
+
+  #stored(responseId: string, at: number): Promise<EventBatch[]> {
+    return listEventsAfter(this.#use.db, responseId, at, pageRows)
+  }
+
+  /** Whether anything can still come: it runs, or its last events were stored since we looked. */
+  async #more(responseId: string, at: number): Promise<boolean> {
+    if (await isRunning(this.#use.db, responseId)) return true
+    return (await this.#stored(responseId, at)).length > 0
+  }
+
+  async #wait(reader: Reader, signal: AbortSignal): Promise<void> {
+    if (reader.waiting.length > 0 || signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(done, askEveryMs)
+      signal.addEventListener('abort', done)
+      reader.wake = done
+      function done(): void {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+    })
+  }
+
+  #join(responseId: string, reader: Reader): void {
+    const readers = this.#readers.get(responseId) ?? new Set()
+    readers.add(reader)
+    this.#readers.set(responseId, readers)
+  }
+
+  #leave(responseId: string, reader: Reader): void {
+    const readers = this.#readers.get(responseId)
+    readers?.delete(reader)
+    if (readers?.size === 0) this.#readers.delete(responseId)
+  }
+}
+
+const typeOf = /^\{"type":"([a-z_.]+)"/
+
+function* eventsPast(batches: readonly EventBatch[], at: number): Generator<FeedEvent> {
+  for (const { first, lines } of batches) {
+    for (const [index, json] of lines.split('\n').entries()) {
+      const number = first + index
+      if (number > at) yield { number, type: typeOf.exec(json)?.[1] ?? '', json }
+    }
+  }
+}

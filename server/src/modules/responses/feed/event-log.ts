@@ -1,0 +1,102 @@
+import type { Db } from '#platform/db/db.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import { sleep } from '#platform/std/clock.ts'
+import { insertEventsFenced, type EventBatch } from '../store/events.ts'
+import type { ResponsesTables } from '../store/tables.ts'
+
+/** The events of one attempt of a background response, on their way into the store. */
+export interface AttemptLog {
+  readonly responseId: string
+  readonly attempt: number
+  /** Called when the store says that another attempt has taken over, or that the response has ended. */
+  readonly onLost: () => void
+}
+
+interface Pending {
+  readonly log: AttemptLog
+  first: number
+  last: number
+  lines: string[]
+}
+
+export interface EventLogUses {
+  readonly db: Db<ResponsesTables>
+  readonly log: Log
+  /** Tells whoever listens what was stored. */
+  readonly announce: (batches: readonly EventBatch[]) => void
+}
+
+const flushEveryMs = 50
+/** A response whose events wait for the database this long in number makes its producer wait. */
+const waitingMax = 2_000
+
+/**
+ * Stores events before anyone sees them: one statement for all responses of this process every 50 ms. The events that a
+ * step commits itself (its last ones) are taken out again with `take`.
+ */
+export class EventLog {
+  readonly #use: EventLogUses
+  readonly #pending = new Map<AttemptLog, Pending>()
+  /** Failed to be stored, or so it seems. Tried again as they are: with other borders, some would be stored twice. */
+  #failed: Pending[] = []
+  #flushing: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(use: EventLogUses) {
+    this.#use = use
+  }
+
+  /** Adds one numbered event. Waits only while too many of the same response are waiting. */
+  async write(log: AttemptLog, number: number, line: string): Promise<void> {
+    const pending = this.#pending.get(log)
+    if (pending === undefined) this.#pending.set(log, { log, first: number, last: number, lines: [line] })
+    else {
+      pending.last = number
+      pending.lines.push(line)
+    }
+    this.#timer ??= setTimeout(() => this.#tick(), flushEveryMs)
+    while ((this.#pending.get(log)?.lines.length ?? 0) > waitingMax) await sleep(flushEveryMs)
+  }
+
+  /** What is not stored yet of an attempt, which from now on is the caller's to store. Waits for what is on its way. */
+  async take(log: AttemptLog): Promise<EventBatch[]> {
+    await this.#flushing
+    const left = [...this.#failed.filter((failed) => failed.log === log), this.#pending.get(log)]
+    this.drop(log)
+    return left.flatMap((pending) => (pending === undefined ? [] : [batchOf(pending)]))
+  }
+
+  /** Forgets what is not stored of an attempt. */
+  drop(log: AttemptLog): void {
+    this.#pending.delete(log)
+    this.#failed = this.#failed.filter((failed) => failed.log !== log)
+  }
+
+  #tick(): void {
+    this.#timer = null
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = null
+      if (this.#pending.size + this.#failed.length > 0) this.#timer ??= setTimeout(() => this.#tick(), flushEveryMs)
+    })
+  }
+
+  async #flush(): Promise<void> {
+    const taken = this.#failed.length > 0 ? this.#failed : [...this.#pending.values()]
+    if (this.#failed.length > 0) this.#failed = []
+    else this.#pending.clear()
+    if (taken.length === 0) return
+    const batches = taken.map((pending) => ({ ...batchOf(pending), attempt: pending.log.attempt }))
+    try {
+      const stored = await insertEventsFenced(this.#use.db, batches)
+      for (const { log } of taken) if (!stored.has(log.responseId)) log.onLost()
+      this.#use.announce(batches.filter(({ responseId }) => stored.has(responseId)))
+    } catch (err) {
+      this.#use.log.warn({ err, responses: taken.length }, 'events could not be stored and will be tried again')
+      this.#failed = taken
+    }
+  }
+}
+
+function batchOf({ log, first, last, lines }: Pending): EventBatch {
+  return { responseId: log.responseId, first, last, lines: lines.join('\n') }
+}

@@ -1,0 +1,102 @@
+import type { Files } from '#modules/files/index.ts'
+import type { Inference } from '#modules/inference/index.ts'
+import type { Webhooks } from '#modules/webhooks/index.ts'
+import type { Valkey } from '#platform/cache/valkey.ts'
+import type { Database } from '#platform/db/db.ts'
+import { dueSweep } from '#platform/db/due-sweep.ts'
+import type { PlatformTables } from '#platform/db/tables.ts'
+import type { Tx } from '#platform/db/tx.ts'
+import type { Durable } from '#platform/durable/durable.ts'
+import { bind, type BoundHandler } from '#platform/durable/handler.ts'
+import type { Route } from '#platform/http/route.ts'
+import type { SocketRoute } from '#platform/http/websocket.ts'
+import type { Part } from '#platform/lifecycle/module.ts'
+import type { Sealer } from '#platform/secrets/seal.ts'
+import { newId } from '#platform/std/ids.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import type { HostedShell } from './domain/hosted-shell.ts'
+import { EventFeed } from './feed/event-feed.ts'
+import { EventLog } from './feed/event-log.ts'
+import { takeStep } from './handlers/take-step.ts'
+import { cancelResponseRoute } from './routes/cancel-response.ts'
+import { compactResponseRoute } from './routes/compact-response.ts'
+import { countInputTokensRoute } from './routes/count-input-tokens.ts'
+import { createResponseRoute } from './routes/create-response.ts'
+import { deleteResponseRoute } from './routes/delete-response.ts'
+import { listInputItemsRoute } from './routes/list-input-items.ts'
+import { retrieveResponseRoute } from './routes/retrieve-response.ts'
+import { nodeLease } from './steps/node-lease.ts'
+import { createContextReader } from './steps/read-context.ts'
+import { sweepOrphans } from './steps/sweep-orphans.ts'
+import { startNextOf } from './steps/start-next.ts'
+import type { ResponsesTables } from './store/tables.ts'
+
+export interface ResponsesUses {
+  readonly db: Database
+  readonly valkey: Valkey
+  readonly durable: Durable
+  readonly sealer: Sealer
+  readonly log: Log
+  readonly inference: Inference
+  readonly files: Files
+  readonly webhooks: Webhooks
+  /** Null: hosted environments are refused. */
+  readonly shell: HostedShell | null
+  /** In front of names that stacks on shared services must not have in common. */
+  readonly prefix: string
+  readonly backgroundMax: number
+}
+
+export interface Responses {
+  readonly routes: Route[]
+  readonly sockets: SocketRoute[]
+  /** For the processes that serve requests. */
+  readonly parts: Part[]
+  readonly handlers: BoundHandler[]
+  /** Run by the role worker. */
+  readonly sweeps: Part[]
+}
+
+const orphanSweepMs = 2_000
+const orphanLeaseMs = 6_000
+
+export function createResponses(uses: ResponsesUses): Responses {
+  const { db: database, log, inference, webhooks, durable, shell, backgroundMax } = uses
+  const db = database.as<ResponsesTables>()
+  const node = newId('node_')
+  const context = createContextReader({ inference, files: uses.files, sealer: uses.sealer })
+  const feed = new EventFeed({ db, valkey: uses.valkey, log, prefix: uses.prefix })
+  const announce = feed.announce.bind(feed)
+  const submitStep = (tx: Tx, { id, step, generation }: { id: string; step: number; generation: number }) =>
+    durable.submit(tx, takeStep, `${id}:${generation}`, { id, step })
+  const startNext = startNextOf({ submitStep, backgroundMax })
+  const publish = webhooks.publish
+  const moves = { inference, context, shell, sealReasoning: context.sealReasoning }
+  const stop = { db, publish, announce, startNext }
+  const create = { ...moves, ...stop, log, node, feed, submitStep, backgroundMax }
+  const events = new EventLog({ db, log, announce })
+  return {
+    routes: [
+      createResponseRoute(create),
+      countInputTokensRoute(create),
+      compactResponseRoute(create),
+      retrieveResponseRoute(create),
+      deleteResponseRoute(stop),
+      cancelResponseRoute(stop),
+      listInputItemsRoute({ db }),
+    ],
+    sockets: [],
+    parts: [nodeLease({ db, log, node }), feed.part],
+    handlers: [bind(takeStep, { ...moves, ...stop, log, events, submitStep })],
+    sweeps: [
+      dueSweep({
+        name: 'responses.orphans',
+        everyMs: orphanSweepMs,
+        leaseMs: orphanLeaseMs,
+        db: database.as<PlatformTables>(),
+        log,
+        run: () => sweepOrphans(stop),
+      }),
+    ],
+  }
+}

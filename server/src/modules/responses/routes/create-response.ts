@@ -1,0 +1,111 @@
+import { createResponse } from '@switchyard/contracts/responses/operations.ts'
+import type { CreateResponse } from '@switchyard/contracts/responses/request.ts'
+import type { Response } from '@switchyard/contracts/responses/response.ts'
+import { ProviderFault } from '#modules/inference/index.ts'
+import type { Tx } from '#platform/db/tx.ts'
+import { Fault } from '#platform/errors/fault.ts'
+import { route } from '#platform/http/route.ts'
+import { EventStream, type ServerEvent } from '#platform/http/sse.ts'
+import { EventNumbers } from '../domain/number-events.ts'
+import { responseView } from '../domain/response-view.ts'
+import { accept, type Accepted, type AcceptUses } from '../steps/accept.ts'
+import { beginInline, type ForegroundUses } from '../steps/foreground.ts'
+import { queueResponse, type QueueUses } from '../steps/queue-response.ts'
+import type { runInline } from '../steps/run-inline.ts'
+import { feedStream, type FeedStreamUses } from './feed-stream.ts'
+
+export type CreateResponseUses = AcceptUses & ForegroundUses & QueueUses & FeedStreamUses
+
+type Commit = <Reply>(decide: (tx: Tx) => Promise<Reply>) => Promise<Reply>
+
+export const createResponseRoute = (use: CreateResponseUses) =>
+  route(createResponse, async ({ scope, body, request, commit }) => {
+    const keyed = request.header('idempotency-key') !== undefined
+    if (keyed && body.stream === true) {
+      throw new Fault('unsupported_value', 'A stream cannot be repeated: leave out the Idempotency-Key, or stream.', {
+        param: 'stream',
+      })
+    }
+    const accepted = await accept(use, scope.projectId, body)
+    if (body.background === true) return await inBackground(use, accepted, body, commit, request.signal)
+    return await inForeground(use, accepted, body, { keyed, commit, signal: request.signal })
+  })
+
+async function inBackground(
+  use: CreateResponseUses,
+  accepted: Accepted,
+  body: CreateResponse,
+  commit: Commit,
+  signal: AbortSignal,
+): Promise<Response | EventStream> {
+  const queued = await commit((tx) => queueResponse(use, tx, accepted))
+  // From here on it goes on whether or not anybody listens.
+  return body.stream === true ? feedStream(use, accepted.live.id, -1, signal) : queued
+}
+
+async function inForeground(
+  use: CreateResponseUses,
+  accepted: Accepted,
+  body: CreateResponse,
+  { keyed, commit, signal }: { keyed: boolean; commit: Commit; signal: AbortSignal },
+): Promise<Response | EventStream> {
+  const tell = body.stream === true
+  const moves = await beginInline(use, accepted, { tell, signal, commit: keyed ? commit : null })
+  if (tell) return await streamed(moves, accepted, signal)
+  const next = await moves.next()
+  if (next.done !== true) throw new Error('a response that nobody listens to tells nothing')
+  const { state, cause } = next.value
+  if (cause instanceof ProviderFault) throw providerFault(cause)
+  return responseView(state)
+}
+
+/** How long a stream waits for the first word, so that a provider's refusal can still be an HTTP error. */
+const firstWordMs = 2_000
+
+async function streamed(
+  moves: ReturnType<typeof runInline>,
+  { live }: Accepted,
+  signal: AbortSignal,
+): Promise<EventStream> {
+  // A client that leaves before the first event is read leaves nobody who would say so otherwise.
+  signal.addEventListener('abort', () => void moves.return(undefined as never), { once: true })
+  const begun = await moves.next()
+  const first = moves.next()
+  const early = await Promise.race([first, timeUp(firstWordMs)])
+  if (early?.done === false && early.value[0]?.type === 'response.failed') {
+    const rest = await moves.next()
+    if (rest.done === true && rest.value.cause instanceof ProviderFault) throw providerFault(rest.value.cause)
+  }
+  const numbers = new EventNumbers(0, live.asked.obfuscation)
+  return new EventStream(
+    (async function* told(): AsyncGenerator<ServerEvent> {
+      try {
+        for (const source of [begun, await first]) {
+          if (source.done === true) return
+          for (const body of source.value) yield { event: body.type, data: numbers.number(body) }
+        }
+        for await (const events of moves) {
+          for (const body of events) yield { event: body.type, data: numbers.number(body) }
+        }
+      } finally {
+        // Left in the middle of a lump: the response hears of it as well.
+        await moves.return(undefined as never)
+      }
+    })(),
+  )
+}
+
+function timeUp(ms: number): Promise<null> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms, null).unref()
+  })
+}
+
+/** What a caller learns of a provider's failure when nothing was sent yet. */
+export function providerFault(fault: ProviderFault): Fault {
+  const { kind, message, retryAfterMs } = fault
+  const detail = { cause: fault, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  if (kind === 'rate_limited') return new Fault('rate_limit_exceeded', message, detail)
+  if (kind === 'context_length') return new Fault('context_length_exceeded', message, { ...detail, param: 'input' })
+  return new Fault('provider_error', message, detail)
+}

@@ -1,0 +1,158 @@
+import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
+import type { CreateResponse } from '@switchyard/contracts/responses/request.ts'
+import type { Inference, Model } from '#modules/inference/index.ts'
+import type { Db } from '#platform/db/db.ts'
+import { Fault } from '#platform/errors/fault.ts'
+import { newId } from '#platform/std/ids.ts'
+import { checkAnswers, settleCalls } from '../domain/answers.ts'
+import { askedOf, checkTogether, type Asked } from '../domain/asked.ts'
+import type { ShellPlace } from '../domain/call-item.ts'
+import type { HostedShell } from '../domain/hosted-shell.ts'
+import { givenInput, referencesOf, type GivenInput } from '../domain/input-items.ts'
+import { noUsage, type LiveResponse } from '../domain/live-response.ts'
+import { isHosted } from '../domain/tool-choice.ts'
+import { findConversationItems } from '../store/conversations.ts'
+import { findHistory, findItems } from '../store/responses.ts'
+import type { ResponsesTables } from '../store/tables.ts'
+import type { ContextReader } from './read-context.ts'
+
+export interface AcceptUses {
+  readonly db: Db<ResponsesTables>
+  readonly inference: Pick<Inference, 'getModel'>
+  readonly context: ContextReader
+  readonly shell: HostedShell | null
+}
+
+/** A request that was found to be in order. Nothing is stored yet. */
+export interface Accepted {
+  readonly live: LiveResponse
+  /** What the request itself brought. */
+  readonly input: readonly StoredItem[]
+  readonly previousId: string | null
+  readonly conversationId: string | null
+}
+
+/** History that is at hand already, so that it is not read again. */
+export type KnownHistory = (responseId: string) => readonly StoredItem[] | null
+
+export type ContextBody = Pick<CreateResponse, 'input' | 'previous_response_id' | 'conversation'>
+
+export async function accept(
+  use: AcceptUses,
+  projectId: string,
+  body: CreateResponse,
+  known: KnownHistory = () => null,
+): Promise<Accepted> {
+  checkTogether(body)
+  const model = use.inference.getModel(body.model ?? '')
+  const fields = askedOf(body, model)
+  checkStore(body, fields)
+  const { history, given } = await readInput(use, projectId, body, known)
+  const context = settleCalls([...history, ...given.items])
+  checkFits(use, projectId, fields, model, context)
+  const asked = { ...fields, shellPlace: await placeShell(use, projectId, body), compactNow: given.compact }
+  const id = newId('resp_')
+  return {
+    live: { id, projectId, asked, context, output: [], usage: noUsage, nextOutputIndex: 0, turns: 0 },
+    input: settleCalls(given.items),
+    previousId: body.previous_response_id ?? null,
+    conversationId: conversationIdOf(body),
+  }
+}
+
+export const conversationIdOf = ({ conversation }: ContextBody): string | null =>
+  conversation == null ? null : typeof conversation === 'string' ? conversation : conversation.id
+
+/** History and input, checked against each other. */
+export async function readInput(
+  use: Pick<AcceptUses, 'db' | 'context'>,
+  projectId: string,
+  body: ContextBody,
+  known: KnownHistory = () => null,
+): Promise<{ history: readonly StoredItem[]; given: GivenInput }> {
+  const [history, referred] = await Promise.all([
+    readHistory(use.db, projectId, body, known),
+    findItems(use.db, projectId, referencesOf(body.input)),
+  ])
+  const given = givenInput(body.input, referred)
+  use.context.check(projectId, given.items)
+  checkAnswers(history, given.items)
+  return { history, given }
+}
+
+async function readHistory(
+  db: Db<ResponsesTables>,
+  projectId: string,
+  body: ContextBody,
+  known: KnownHistory,
+): Promise<readonly StoredItem[]> {
+  const conversationId = conversationIdOf(body)
+  if (conversationId !== null) {
+    const items = await findConversationItems(db, projectId, conversationId)
+    if (items === null) {
+      throw new Fault('not_found', `No conversation with id ${conversationId}.`, { param: 'conversation' })
+    }
+    return items
+  }
+  const previous = body.previous_response_id
+  if (previous == null) return []
+  const atHand = known(previous)
+  if (atHand !== null) return atHand
+  const found = await findHistory(db, projectId, previous)
+  if (found === null) {
+    throw new Fault('previous_response_not_found', `Previous response with id '${previous}' not found.`, {
+      param: 'previous_response_id',
+    })
+  }
+  if (!found.ended) {
+    throw new Fault('invalid_value', `Response ${previous} has not ended yet, so it cannot be continued.`, {
+      param: 'previous_response_id',
+    })
+  }
+  return found.items
+}
+
+function checkStore(body: CreateResponse, asked: Pick<Asked, 'store'>): void {
+  if (!asked.store && body.conversation != null) {
+    throw new Fault('invalid_value', 'What happens in a conversation is stored: leave store out, or set it to true.', {
+      param: 'store',
+    })
+  }
+}
+
+function checkFits(
+  use: Pick<AcceptUses, 'context'>,
+  projectId: string,
+  asked: Omit<Asked, 'shellPlace' | 'compactNow'>,
+  model: Model,
+  context: readonly StoredItem[],
+): void {
+  const parts = context.flatMap((item) => (item.type === 'message' ? item.content : []))
+  if (!model.capabilities.images && parts.some((part) => part.type === 'input_image')) {
+    throw new Fault('unsupported_value', `The model ${model.id} does not read images.`, { param: 'input' })
+  }
+  if (!model.capabilities.files && parts.some((part) => part.type === 'input_file')) {
+    throw new Fault('unsupported_value', `The model ${model.id} does not read files.`, { param: 'input' })
+  }
+  if (asked.truncation === 'auto' || asked.compactThreshold !== null) return
+  const tokens = use.context.tokens(projectId, asked, context)
+  if (tokens > model.contextWindow) {
+    throw new Fault(
+      'context_length_exceeded',
+      `The input has about ${tokens} tokens, and ${model.id} reads ${model.contextWindow}.`,
+      { param: 'input' },
+    )
+  }
+}
+
+async function placeShell(use: AcceptUses, projectId: string, body: CreateResponse): Promise<ShellPlace> {
+  const index = (body.tools ?? []).findIndex(isHosted)
+  const tool = body.tools?.[index]
+  if (tool?.type !== 'shell') return { type: 'local' }
+  if (use.shell === null) {
+    throw new Fault('unsupported_value', 'This server has no hosted shell; use the environment type local.', {
+      param: `tools[${index}].environment.type`,
+    })
+  }
+  return await use.shell.place(projectId, tool)
+}

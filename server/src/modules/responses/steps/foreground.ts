@@ -1,0 +1,87 @@
+import type { Db } from '#platform/db/db.ts'
+import type { Tx } from '#platform/db/tx.ts'
+import { Fault } from '#platform/errors/fault.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import type { Ending, LiveResponse } from '../domain/live-response.ts'
+import { responseView } from '../domain/response-view.ts'
+import { ConversationBusy, insertResponse } from '../store/lifecycle.ts'
+import type { ResponsesTables } from '../store/tables.ts'
+import type { Accepted } from './accept.ts'
+import { closeResponse, publishEnding, stateOf, type CloseUses } from './close-response.ts'
+import type { MoveUses } from './make-move.ts'
+import { runInline } from './run-inline.ts'
+
+export interface ForegroundUses extends MoveUses, CloseUses {
+  readonly db: Db<ResponsesTables>
+  readonly log: Log
+  /** This process. */
+  readonly node: string
+}
+
+export interface Foreground {
+  readonly tell: boolean
+  readonly signal: AbortSignal
+  /** The transaction that keeps the reply as well; null when nobody asked for that. */
+  readonly commit: (<Reply>(decide: (tx: Tx) => Promise<Reply>) => Promise<Reply>) | null
+}
+
+/** Accepts a foreground response, stored unless it asked not to be, and gives it to run. */
+export async function beginInline(
+  use: ForegroundUses,
+  accepted: Accepted,
+  { tell, signal, commit }: Foreground,
+): Promise<ReturnType<typeof runInline>> {
+  const { live, input, previousId, conversationId } = accepted
+  const { id, projectId, asked } = live
+  const createdAt = asked.store
+    ? await orLocked(
+        insertResponse(use.db, {
+          id,
+          projectId,
+          asked,
+          previousId,
+          conversationId,
+          input,
+          node: use.node,
+          submitted: false,
+          nextNumber: 0,
+        }),
+      )
+    : new Date()
+  const inTx = commit ?? ((decide: (tx: Tx) => Promise<unknown>) => use.db.tx(decide))
+
+  async function close(ended: LiveResponse, ending: Ending): Promise<Date | null> {
+    let at: Date | null = null
+    await inTx(async (tx) => {
+      at = await closeIn(tx, ended, ending)
+      return at === null ? null : responseView(stateOf(accepted, ended, createdAt, { ending, at }))
+    })
+    return at
+  }
+
+  async function closeIn(tx: Tx, { output, usage }: LiveResponse, ending: Ending): Promise<Date | null> {
+    if (!asked.store) {
+      await publishEnding(use, tx, projectId, id, ending)
+      return new Date()
+    }
+    const holder = { node: use.node }
+    const row = await closeResponse(use, tx, { id, holder, ending, usage, newItems: output, input, output })
+    return row?.ended_at ?? null
+  }
+
+  return runInline(use, { accepted, createdAt, tell, signal, close })
+}
+
+/** A conversation takes one response at a time. */
+export async function orLocked<Result>(work: Promise<Result>): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ConversationBusy)) throw error
+    throw new Fault('conversation_locked', 'Another response is under way in this conversation.', {
+      param: 'conversation',
+      retryAfterMs: 500,
+      headers: { 'x-should-retry': 'true' },
+    })
+  }
+}

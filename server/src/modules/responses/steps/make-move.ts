@@ -1,0 +1,29 @@
+import type { LiveResponse } from '../domain/live-response.ts'
+import type { HostedShell } from '../domain/hosted-shell.ts'
+import type { Move } from '../domain/next-move.ts'
+import { takeCompaction, type CompactUses } from './compact.ts'
+import { runShellCall } from './run-shell-call.ts'
+import { takeTurn, type TakeTurnUses, type Telling } from './take-turn.ts'
+
+export interface MoveUses extends TakeTurnUses, CompactUses {
+  readonly inference: TakeTurnUses['inference'] & CompactUses['inference']
+  /** Null until containers can be had. */
+  readonly shell: HostedShell | null
+}
+
+/** Carries out one move of a response, in the foreground and in the background alike. */
+export function makeMove(
+  use: MoveUses,
+  live: LiveResponse,
+  move: Exclude<Move, { kind: 'end' }>,
+  options: { tell: boolean; signal: AbortSignal },
+): Telling {
+  switch (move.kind) {
+    case 'turn':
+      return takeTurn(use, live, options)
+    case 'compact':
+      return takeCompaction(use, live, options)
+    case 'shell':
+      return runShellCall(use, live, move.call, options)
+  }
+}

@@ -1,0 +1,95 @@
+import type { FileId, ProjectId } from '@switchyard/contracts/ids.ts'
+import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
+import type { MessagePart } from '@switchyard/contracts/responses/parts.ts'
+import type { Inference } from '#modules/inference/index.ts'
+import { Fault } from '#platform/errors/fault.ts'
+import { SealBroken, type Sealer } from '#platform/secrets/seal.ts'
+import { modelContext, truncated, type Summary } from '../domain/context.ts'
+import type { Asked } from '../domain/asked.ts'
+import type { LiveResponse } from '../domain/live-response.ts'
+
+/** What the files module tells of a file. */
+export interface FileReader {
+  read(projectId: ProjectId, fileId: FileId): Promise<{ filename: string; mimeType: string; base64: string } | null>
+}
+
+export interface ContextReader {
+  /** What a model is shown of a response: after the last compaction, cut to size, with files in place of their ids. */
+  forModel(live: LiveResponse): Promise<readonly StoredItem[]>
+  /** Tokens of the same, by estimate. */
+  tokens(
+    projectId: string,
+    asked: Pick<Asked, 'model' | 'instructions' | 'tools'>,
+    items: readonly StoredItem[],
+  ): number
+  seal(projectId: string, summary: Summary): string
+  sealReasoning(projectId: string, text: string): string
+  /** Throws when a compaction item was made by somebody else. */
+  check(projectId: string, items: readonly StoredItem[]): void
+}
+
+const summaryContext = (projectId: string) => `responses.compaction:${projectId}`
+const reasoningContext = (projectId: string) => `responses.reasoning:${projectId}`
+
+export function createContextReader(use: {
+  readonly inference: Pick<Inference, 'estimateTokens' | 'getModel'>
+  readonly files: FileReader
+  readonly sealer: Pick<Sealer, 'seal' | 'open'>
+}): ContextReader {
+  const open = (projectId: string) => (item: { encrypted_content: string }) => {
+    try {
+      return JSON.parse(use.sealer.open(item.encrypted_content, summaryContext(projectId)).toString()) as Summary
+    } catch (error) {
+      if (!(error instanceof SealBroken)) throw error
+      throw new Fault(
+        'invalid_encrypted_content',
+        'A compaction item was not made by this server for this project, or was changed on the way.',
+        { param: 'input', cause: error },
+      )
+    }
+  }
+  const estimate = (asked: Pick<Asked, 'instructions' | 'tools'>, items: readonly StoredItem[]) =>
+    use.inference.estimateTokens({ instructions: asked.instructions, items, tools: asked.tools })
+
+  return {
+    async forModel({ projectId, asked, context, output }) {
+      let items = modelContext([...context, ...output], open(projectId))
+      const { contextWindow } = use.inference.getModel(asked.model)
+      if (asked.truncation === 'auto') items = truncated(items, (rest) => estimate(asked, rest) <= contextWindow)
+      return await withFiles(use.files, projectId, items)
+    },
+    tokens: (projectId, asked, items) => estimate(asked, modelContext(items, open(projectId))),
+    seal: (projectId, summary) => use.sealer.seal(JSON.stringify(summary), summaryContext(projectId)),
+    sealReasoning: (projectId, text) => use.sealer.seal(text, reasoningContext(projectId)),
+    check(projectId, items) {
+      for (const item of items) if (item.type === 'compaction') open(projectId)(item)
+    },
+  }
+}
+
+async function withFiles(
+  files: FileReader,
+  projectId: string,
+  items: readonly StoredItem[],
+): Promise<readonly StoredItem[]> {
+  if (!items.some(namesFile)) return items
+  return await Promise.all(
+    items.map(async (item) => {
+      if (item.type !== 'message') return item
+      return { ...item, content: await Promise.all(item.content.map((part) => withFile(files, projectId, part))) }
+    }),
+  )
+}
+
+const namesFile = (item: StoredItem) =>
+  item.type === 'message' && item.content.some((part) => 'file_id' in part && part.file_id != null)
+
+async function withFile(files: FileReader, projectId: string, part: MessagePart): Promise<MessagePart> {
+  if ((part.type !== 'input_image' && part.type !== 'input_file') || part.file_id == null) return part
+  const file = await files.read(projectId as ProjectId, part.file_id as FileId)
+  if (file === null) throw new Fault('not_found', `No file with id ${part.file_id}.`, { param: 'input' })
+  const url = `data:${file.mimeType};base64,${file.base64}`
+  const { file_id: _id, ...rest } = part
+  if (rest.type === 'input_image') return { ...rest, image_url: url }
+  return { ...rest, filename: rest.filename ?? file.filename, file_data: url }
+}

@@ -1,0 +1,72 @@
+import type { Db } from '#platform/db/db.ts'
+import type { Tx } from '#platform/db/tx.ts'
+import { addUsage, noUsage, type Ending } from '../domain/live-response.ts'
+import { EventNumbers } from '../domain/number-events.ts'
+import { closings, toldBy } from '../domain/open-items.ts'
+import type { ResponseState } from '../domain/response-view.ts'
+import { insertEvents, listEventsIn, type EventBatch } from '../store/events.ts'
+import { findResponse, listOwnItems } from '../store/responses.ts'
+import type { ResponsesTables } from '../store/tables.ts'
+import { closeResponse, type CloseUses } from './close-response.ts'
+import { terminalEventOf } from './run-inline.ts'
+
+export interface StopUses extends CloseUses {
+  readonly db: Db<ResponsesTables>
+  readonly announce: (batches: readonly EventBatch[]) => void
+  readonly startNext: (tx: Tx, projectId: string) => Promise<void>
+}
+
+/**
+ * Ends a response from outside: cancelled by its owner, or abandoned by a process that died. Its listeners are told, in
+ * the same transaction. Returns false when it had ended already.
+ */
+export async function stopResponse(use: StopUses, projectId: string, id: string, ending: Ending): Promise<boolean> {
+  const state = await findResponse(use.db, projectId, id)
+  if (state === null) return false
+  const { input, output } = await listOwnItems(use.db, id)
+  return await use.db.tx(async (tx) => {
+    const row = await closeResponse(use, tx, {
+      id,
+      holder: 'anybody',
+      ending,
+      usage: null,
+      newItems: [],
+      input,
+      output,
+    })
+    if (row === null) return false
+    if (row.background) {
+      const batches = await lastEvents(tx, state, ending, row.ended_at)
+      await insertEvents(tx, batches)
+      if (row.submitted) await use.startNext(tx, projectId)
+      tx.afterCommit(() => use.announce(batches))
+    }
+    return true
+  })
+}
+
+/** Nobody else can write events any more: the row that allowed it is gone. */
+async function lastEvents(tx: Tx, state: ResponseState, ending: Ending, at: Date): Promise<EventBatch[]> {
+  const stored = await listEventsIn(tx, state.id)
+  const told = toldBy(
+    stored.flatMap(({ lines }) => lines.split('\n')),
+    { nextNumber: 0, nextOutputIndex: 0 },
+  )
+  const numbers = new EventNumbers(told.nextNumber, false)
+  const ended: ResponseState = {
+    ...state,
+    status: ending.status,
+    completedAt: at,
+    error: ending.status === 'failed' ? ending.error : null,
+    usage: state.usage ?? addUsage(noUsage, noUsage),
+  }
+  const events = [...closings(told), terminalEventOf(ended)].map((body) => numbers.number(body))
+  return [
+    {
+      responseId: state.id,
+      first: told.nextNumber,
+      last: numbers.next - 1,
+      lines: events.map((event) => JSON.stringify(event)).join('\n'),
+    },
+  ]
+}

@@ -1,0 +1,77 @@
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
+import { own, type Tx } from '#platform/db/tx.ts'
+import type { ResponsesTables } from './tables.ts'
+
+/** Events of one response with consecutive numbers, one JSON text a line. */
+export interface EventBatch {
+  readonly responseId: string
+  readonly first: number
+  readonly last: number
+  readonly lines: string
+}
+
+/** Stores events in the caller's transaction. A batch that is there already, from a try whose answer was lost, stays. */
+export async function insertEvents(tx: Tx, batches: readonly EventBatch[]): Promise<void> {
+  if (batches.length === 0) return
+  await own<ResponsesTables>(tx)
+    .insertInto('responses.event')
+    .values(batches.map(({ responseId, first, last, lines }) => ({ response_id: responseId, first, last, lines })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+const insertFenced = statement<[string], { id: string }>(
+  'responses.insert-events',
+  `with given as (
+     select * from json_to_recordset($1::json)
+       as e ("responseId" text collate "C", attempt integer, first integer, last integer, lines text)
+   ), mine as (
+     select g.* from given g join responses.running r on r.id = g."responseId" and r.attempt = g.attempt for share of r
+   ), stored as (
+     insert into responses.event (response_id, first, last, lines)
+     select "responseId", first, last, lines from mine on conflict do nothing
+   )
+   select "responseId" as id from mine`,
+)
+
+/** Stores batches of many responses at once. Returns those that still belong to the attempt that wrote them. */
+export async function insertEventsFenced(
+  db: Db<ResponsesTables>,
+  batches: readonly (EventBatch & { readonly attempt: number })[],
+): Promise<Set<string>> {
+  const rows = await db.run(insertFenced, [JSON.stringify(batches)])
+  return new Set(rows.map(({ id }) => id))
+}
+
+const after = statement<[string, number, number], EventBatch>(
+  'responses.events-after',
+  `select response_id as "responseId", first, last, lines from responses.event
+   where response_id = $1 and last > $2 order by first limit $3`,
+)
+
+/** Stored events past a number, oldest first. */
+export async function listEventsAfter(
+  db: Db<ResponsesTables>,
+  responseId: string,
+  number: number,
+  limit: number,
+): Promise<EventBatch[]> {
+  return await db.run(after, [responseId, number, limit])
+}
+
+/** Whether a response keeps its events at all. */
+export async function hasEvents(db: Db<ResponsesTables>, responseId: string): Promise<boolean> {
+  const { rows } = await sql<{ kept: boolean }>`
+    select exists (select 1 from responses.event where response_id = ${responseId}) as kept`.execute(db.kysely)
+  return rows[0]?.kept === true
+}
+
+/** All stored events of a response, in the caller's transaction. */
+export async function listEventsIn(tx: Tx, responseId: string): Promise<EventBatch[]> {
+  const { rows } = await sql<EventBatch>`
+    select response_id as "responseId", first, last, lines from responses.event
+    where response_id = ${responseId} order by first`.execute(own<ResponsesTables>(tx))
+  return rows
+}

@@ -1,0 +1,122 @@
+import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
+import type { ResponseError, Usage } from '@switchyard/contracts/responses/response.ts'
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import { own, type Tx } from '#platform/db/tx.ts'
+import type { Asked } from '../domain/asked.ts'
+import type { IncompleteReason } from '../domain/response-view.ts'
+import type { ResponsesTables } from './tables.ts'
+
+export interface NewResponse {
+  readonly id: string
+  readonly projectId: string
+  readonly asked: Asked
+  readonly previousId: string | null
+  readonly conversationId: string | null
+  readonly input: readonly StoredItem[]
+  /** Foreground: the process that works on it. Null: background. */
+  readonly node: string | null
+  /** Background: whether its first step is submitted with it. */
+  readonly submitted: boolean
+  /** Events that were stored with it. */
+  readonly nextNumber: number
+}
+
+/** The conversation has a response under way already. */
+export class ConversationBusy extends Error {
+  override name = 'ConversationBusy'
+}
+
+const isBusy = (error: unknown) =>
+  (error as { code?: unknown; constraint?: unknown }).code === '23505' &&
+  (error as { constraint?: unknown }).constraint === 'running_conversation_id_key'
+
+/** Accepts a response: it exists, it runs, and its conversation is its own. One statement. */
+export async function insertResponse(at: Db<ResponsesTables> | Tx, response: NewResponse): Promise<Date> {
+  const { id, projectId, asked, previousId, conversationId, node } = response
+  const executor = 'kysely' in at ? at.kysely : own<ResponsesTables>(at)
+  try {
+    const { rows } = await sql<{ created_at: Date }>`
+      with made as (
+        insert into responses.response (id, project_id, asked, background, previous_id, conversation_id)
+        values (${id}, ${projectId}, ${JSON.stringify(asked)}, ${asked.background}, ${previousId}, ${conversationId})
+        returning created_at
+      ), items as (
+        insert into responses.item (response_id, position, is_output, project_id, id, item)
+        select ${id}, (n - 1)::int, false, ${projectId}, i ->> 'id', i
+        from json_array_elements(${JSON.stringify(response.input)}::json) with ordinality as given (i, n)
+      ), runs as (
+        insert into responses.running (id, project_id, conversation_id, background, node, status, submitted, next_number)
+        values (${id}, ${projectId}, ${conversationId}, ${asked.background}, ${node},
+          ${node === null ? 'queued' : 'in_progress'}, ${response.submitted}, ${response.nextNumber})
+      )
+      select created_at from made`.execute(executor)
+    return rows[0]?.created_at ?? new Date()
+  } catch (error) {
+    throw isBusy(error) ? new ConversationBusy('a response is under way in this conversation', { cause: error }) : error
+  }
+}
+
+export interface Ended {
+  readonly status: 'completed' | 'failed' | 'incomplete' | 'cancelled'
+  readonly error: ResponseError | null
+  readonly incompleteReason: IncompleteReason | null
+  readonly usage: Usage | null
+}
+
+/** Who may end it: the node that works on it, the attempt that holds it, or anybody. */
+export type Holder = { readonly node: string } | { readonly attempt: number } | 'anybody'
+
+export interface EndedRow {
+  ended_at: Date
+  project_id: string
+  conversation_id: string | null
+  submitted: boolean
+  background: boolean
+}
+
+/** Ends a response unless somebody ended it first, and adds its last items. Null when it was not there to be ended. */
+export async function endResponse(
+  tx: Tx,
+  id: string,
+  holder: Holder,
+  ended: Ended,
+  items: readonly StoredItem[],
+): Promise<EndedRow | null> {
+  const mine =
+    holder === 'anybody' ? sql`true` : 'node' in holder ? sql`node = ${holder.node}` : sql`attempt = ${holder.attempt}`
+  const { rows } = await sql<EndedRow>`
+    with over as (
+      delete from responses.running where id = ${id} and ${mine}
+      returning id, project_id, conversation_id, submitted, background, usage
+    ), closed as (
+      update responses.response r set ended_status = ${ended.status}, ended_at = clock_timestamp(),
+        error = ${ended.error === null ? null : JSON.stringify(ended.error)},
+        incomplete_reason = ${ended.incompleteReason},
+        usage = coalesce(${ended.usage === null ? null : JSON.stringify(ended.usage)}::json, over.usage)
+      from over where r.id = over.id
+      returning r.ended_at
+    ), items as (
+      insert into responses.item (response_id, position, is_output, project_id, id, item)
+      select ${id}, (select coalesce(max(position) + 1, 0) from responses.item where response_id = ${id}) + (n - 1)::int,
+        true, over.project_id, i ->> 'id', i
+      from over, json_array_elements(${JSON.stringify(items)}::json) with ordinality as given (i, n)
+    )
+    select closed.ended_at, over.project_id, over.conversation_id, over.submitted, over.background from closed, over`.execute(
+    own<ResponsesTables>(tx),
+  )
+  return rows[0] ?? null
+}
+
+/** Removes a response with everything it holds. */
+export async function removeResponse(tx: Tx, projectId: string, id: string): Promise<void> {
+  const tables = own<ResponsesTables>(tx)
+  const gone = await tables
+    .deleteFrom('responses.response')
+    .where('id', '=', id)
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+  if (gone.numDeletedRows === 0n) return
+  await tables.deleteFrom('responses.item').where('response_id', '=', id).execute()
+  await tables.deleteFrom('responses.event').where('response_id', '=', id).execute()
+}

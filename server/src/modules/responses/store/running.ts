@@ -1,0 +1,121 @@
+import type { Usage } from '@switchyard/contracts/responses/response.ts'
+import type { OutputItem } from '@switchyard/contracts/responses/items.ts'
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
+import { own, type Tx } from '#platform/db/tx.ts'
+import type { ResponsesTables } from './tables.ts'
+
+const running = statement<[string], { id: string }>(
+  'responses.is-running',
+  `select id from responses.running where id = $1`,
+)
+
+export async function isRunning(db: Db<ResponsesTables>, id: string): Promise<boolean> {
+  return (await db.run(running, [id])).length === 1
+}
+
+export interface Claimed {
+  attempt: number
+  project_id: string
+  next_number: number
+  next_output_index: number
+  usage: Usage | null
+}
+
+const claim = statement<[string, number], Claimed>(
+  'responses.claim',
+  `update responses.running set attempt = attempt + 1, status = 'in_progress', moved_at = clock_timestamp()
+   where id = $1 and step = $2 and background
+   returning attempt, project_id, next_number, next_output_index, usage`,
+)
+
+/** Takes a step of a background response. Null when it is done, cancelled or gone. */
+export async function claimStep(db: Db<ResponsesTables>, id: string, step: number): Promise<Claimed | null> {
+  const [row] = await db.run(claim, [id, step])
+  return row ?? null
+}
+
+const touch = statement<[string, number], { id: string }>(
+  'responses.touch',
+  `update responses.running set moved_at = clock_timestamp() where id = $1 and attempt = $2 returning id`,
+)
+
+/** Shows that an attempt is alive. False: it is not ours any more. */
+export async function touchStep(db: Db<ResponsesTables>, id: string, attempt: number): Promise<boolean> {
+  return (await db.run(touch, [id, attempt])).length === 1
+}
+
+export interface StepDone {
+  readonly nextNumber: number
+  readonly nextOutputIndex: number
+  readonly usage: Usage
+}
+
+/** Commits a step: the row moves on to the next one. The rows returned are for `fenced`. */
+export async function advanceStep(
+  tx: Tx,
+  id: string,
+  attempt: number,
+  done: StepDone,
+): Promise<{ step: number; generation: number }[]> {
+  const { rows } = await sql<{ step: number; generation: number }>`
+    update responses.running set step = step + 1, generation = generation + 1, stalls = 0, moved_at = clock_timestamp(),
+      next_number = ${done.nextNumber}, next_output_index = ${done.nextOutputIndex}, usage = ${JSON.stringify(done.usage)}
+    where id = ${id} and attempt = ${attempt} returning step, generation`.execute(own<ResponsesTables>(tx))
+  return rows
+}
+
+/** Adds output items at the end of what a response has. */
+export async function appendOutput(tx: Tx, projectId: string, id: string, items: readonly OutputItem[]): Promise<void> {
+  if (items.length === 0) return
+  await sql`
+    insert into responses.item (response_id, position, is_output, project_id, id, item)
+    select ${id}, (select coalesce(max(position) + 1, 0) from responses.item where response_id = ${id}) + (n - 1)::int, true,
+      ${projectId}, i ->> 'id', i
+    from json_array_elements(${JSON.stringify(items)}::json) with ordinality as given (i, n)`.execute(
+    own<ResponsesTables>(tx),
+  )
+}
+
+/** Doubles with every stall in a row: a machine that is merely slow must not be given its work again and again. */
+export async function stalledSteps(
+  tx: Tx,
+  limit: number,
+  stalledMs: number,
+): Promise<{ id: string; step: number; generation: number }[]> {
+  const { rows } = await sql<{ id: string; step: number; generation: number }>`
+    update responses.running set generation = generation + 1, stalls = stalls + 1, moved_at = clock_timestamp()
+    where id in (
+      select id from responses.running
+      where background and submitted
+        and moved_at < clock_timestamp() - 2 ^ least(stalls, 6) * ${stalledMs} * interval '1 millisecond'
+      order by moved_at limit ${limit} for update skip locked)
+    returning id, step, generation`.execute(own<ResponsesTables>(tx))
+  return rows
+}
+
+/** How many background responses of a project are under way. */
+export async function countSubmitted(tx: Tx, projectId: string, limit: number): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from (
+      select 1 from responses.running where background and submitted and project_id = ${projectId} limit ${limit}) as under_way`.execute(
+    own<ResponsesTables>(tx),
+  )
+  return rows[0]?.count ?? 0
+}
+
+/** Lets waiting responses of a project start, oldest first. */
+export async function startWaiting(
+  tx: Tx,
+  projectId: string,
+  limit: number,
+): Promise<{ id: string; step: number; generation: number }[]> {
+  const { rows } = await sql<{ id: string; step: number; generation: number }>`
+    update responses.running set submitted = true, moved_at = clock_timestamp()
+    where id in (
+      select id from responses.running where background and not submitted and project_id = ${projectId}
+      order by created_at limit ${limit} for update skip locked)
+    returning id, step, generation`.execute(own<ResponsesTables>(tx))
+  return rows
+}
