@@ -6,8 +6,8 @@ import type { ShellOutputEntry } from '@switchyard/contracts/responses/items.ts'
  */
 export function clipOutput(entry: ShellOutputEntry, max: number | null): ShellOutputEntry {
   if (max === null) return entry
-  const out = [...entry.stdout]
-  const err = [...entry.stderr]
+  const out = Array.from(entry.stdout)
+  const err = Array.from(entry.stderr)
   if (out.length + err.length <= max) return entry
   const half = Math.floor(max / 2)
   const errRoom = Math.min(err.length, Math.max(half, max - out.length))

@@ -55,7 +55,7 @@ export function givenInput(input: Given, referred: ReadonlyMap<string, StoredIte
       if (index === input.length - 1) return { items, compact: true }
       throw new Fault('invalid_value', 'A compaction_trigger must be the last item.', { param: `input[${index}]` })
     }
-    items.push(storedItem(item as Content))
+    items.push(storedItem(item))
   }
   return { items, compact: false }
 }

@@ -55,7 +55,7 @@ export class EventFeed {
       start: async () => {
         this.#end = await this.#use.valkey.subscribe(this.#channel, (message) => this.#hear(message))
       },
-      stop: async () => void (await this.#end?.()),
+      stop: async () => await this.#end?.(),
     }
   }
 

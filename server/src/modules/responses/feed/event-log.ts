@@ -40,7 +40,7 @@ export class EventLog {
   /** Failed to be stored, or so it seems. Tried again as they are: with other borders, some would be stored twice. */
   #failed: Pending[] = []
   #flushing: Promise<void> | null = null
-  #timer: NodeJS.Timeout | null = null
+  #scheduled = false
 
   constructor(use: EventLogUses) {
     this.#use = use
@@ -54,7 +54,7 @@ export class EventLog {
       pending.last = number
       pending.lines.push(line)
     }
-    this.#timer ??= setTimeout(() => this.#tick(), flushEveryMs)
+    this.#schedule()
     while ((this.#pending.get(log)?.lines.length ?? 0) > waitingMax) await sleep(flushEveryMs)
   }
 
@@ -72,11 +72,17 @@ export class EventLog {
     this.#failed = this.#failed.filter((failed) => failed.log !== log)
   }
 
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setTimeout(() => this.#tick(), flushEveryMs)
+  }
+
   #tick(): void {
-    this.#timer = null
+    this.#scheduled = false
     this.#flushing ??= this.#flush().finally(() => {
       this.#flushing = null
-      if (this.#pending.size + this.#failed.length > 0) this.#timer ??= setTimeout(() => this.#tick(), flushEveryMs)
+      if (this.#pending.size + this.#failed.length > 0) this.#schedule()
     })
   }
 

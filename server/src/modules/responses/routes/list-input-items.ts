@@ -17,9 +17,5 @@ export const listInputItemsRoute = (use: { db: Db<ResponsesTables> }) =>
     if (query.after !== undefined && at < 0) {
       throw new Fault('invalid_value', 'No item with the id given in after.', { param: 'after' })
     }
-    return pageView(
-      items.slice(at + 1, at + 2 + query.limit),
-      query.limit,
-      (item) => item as typeof item & { id: string },
-    )
+    return pageView(items.slice(at + 1, at + 2 + query.limit), query.limit, (item) => item)
   })
