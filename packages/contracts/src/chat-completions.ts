@@ -112,6 +112,8 @@ export const CompletionUsage = z.looseObject({
   total_tokens: z.int().nonnegative(),
 })
 
+export type CompletionUsage = z.infer<typeof CompletionUsage>
+
 const finishReason = z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
 
 export const ChatCompletion = z

@@ -2,12 +2,18 @@ import type { Operation } from '@switchyard/contracts/operation.ts'
 import { operations } from '@switchyard/contracts/operations.ts'
 import type { Example, MakeExample } from './example.ts'
 import { fileExamples } from './examples/files.ts'
+import { inferenceExamples } from './examples/inference.ts'
 import { organizationExamples } from './examples/organization.ts'
 import { webhookExamples } from './examples/webhooks.ts'
 import type { Place } from './place.ts'
 
 /** One working call for every operation. Each module's part is typed, so a missing one does not compile either. */
-const examples: Readonly<Record<string, MakeExample>> = { ...fileExamples, ...organizationExamples, ...webhookExamples }
+const examples: Readonly<Record<string, MakeExample>> = {
+  ...fileExamples,
+  ...organizationExamples,
+  ...webhookExamples,
+  ...inferenceExamples,
+}
 
 /** Every operation with its example; throws when one of either has no partner. */
 export function sweptOperations(): readonly Operation[] {

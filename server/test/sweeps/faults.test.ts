@@ -7,6 +7,7 @@ import { testApp } from '../test-app.ts'
 import { sweptOperations } from './examples.ts'
 import type { FaultCase, Provocation } from './fault-cases/fault-case.ts'
 import { fileFaults } from './fault-cases/files.ts'
+import { inferenceFaults } from './fault-cases/inference.ts'
 import {
   adminApiKeyFaults,
   adsApiKeyFaults,
@@ -34,6 +35,7 @@ const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCas
   ...containerNetworkPolicyFaults,
   ...auditLogFaults,
   ...webhookFaults,
+  ...inferenceFaults,
 }
 
 const declared = ({ id, faults: codes = [] }: Operation) => codes.map((code) => `${id}: ${code}`)

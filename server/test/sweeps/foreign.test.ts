@@ -18,9 +18,13 @@ const headersOf = (reply: CallReply<unknown>) =>
 /** An id of the same form and time that nobody has: where only its place in an order counts, it has the same place. */
 const madeUp = (id: string) => id.replace(/(?<=[-_][^-_]{10})[^-_]+$/, newId('').slice(10))
 
+/** Models are the operator's: they belong to no project. */
+const everybodys = new Set(['model'])
+
 /** Where the ids of a place are foreign to the caller. A project next door is open to the admin of both. */
 function foreignPaths(operation: Operation, example: Example, there: Place): string[] {
-  const params = Object.keys(example.params ?? {}).map((name) => `params.${name}`)
+  const names = Object.keys(example.params ?? {}).filter((name) => !everybodys.has(name))
+  const params = names.map((name) => `params.${name}`)
   const paths = [...params, ...(example.references ?? [])]
   if (operation.auth !== 'admin_key' || there.org.id !== there.app.org.id) return paths
   if (!params.includes('params.project_id')) return []

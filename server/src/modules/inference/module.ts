@@ -10,6 +10,9 @@ import { openProvider } from './providers/open-provider.ts'
 import type { Provider } from './providers/provider.ts'
 import type { ProviderLimits } from './providers/wire/limits.ts'
 import { ProviderPools } from './providers/wire/pools.ts'
+import { createChatCompletionRoute } from './routes/create-chat-completion.ts'
+import { createCompletionRoute } from './routes/create-completion.ts'
+import { listModelsRoute, retrieveModelRoute } from './routes/read-models.ts'
 import { loadModels } from './steps/load-models.ts'
 import { streamTurn } from './steps/stream-turn.ts'
 
@@ -46,13 +49,14 @@ export function createInference({ modelsFile, variable, limits, extraModels = []
   const catalogue = new Catalogue(models)
   const pools = new ProviderPools(limits)
   const providers = new Map<Model, Provider>(models.map((model) => [model, openProvider(model, pools, limits)]))
+  const use = { catalogue, providerOf: (model: Model) => providers.get(model) as Provider }
   return {
-    routes: [],
+    routes: [listModelsRoute(use), retrieveModelRoute(use), createChatCompletionRoute(use), createCompletionRoute(use)],
     findModel: (name) => catalogue.find(name),
     getModel: (name) => catalogue.get(name),
     estimateTokens,
     streamTurn(request, signal) {
-      return streamTurn(providers.get(catalogue.get(request.model)) as Provider, request, signal)
+      return streamTurn(use.providerOf(catalogue.get(request.model)), request, signal)
     },
     parts: [{ name: 'model providers', stop: () => pools.close() }],
   }

@@ -34,6 +34,11 @@ export function encodeEvent(event: ServerEvent): string {
   return `${name}data: ${'json' in event ? event.json : JSON.stringify(event.data)}\n\n`
 }
 
+/** Several events without names in one write: what came together goes together. */
+export function eventBatch(texts: readonly string[]): ServerEvent {
+  return { json: texts.join('\n\ndata: ') }
+}
+
 /** Takes over the reply and writes the stream to it. Resolves when it has ended, in whatever way. */
 export async function sendEvents(
   reply: FastifyReply,

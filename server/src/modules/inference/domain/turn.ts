@@ -20,6 +20,12 @@ export interface TurnRequest {
   /** Null: no logprobs are wanted. */
   readonly topLogprobs: number | null
   readonly stop?: readonly string[]
+  /** Only for the chat-completions wire; no other has them. */
+  readonly sampling?: {
+    readonly seed?: number
+    readonly frequency_penalty?: number
+    readonly presence_penalty?: number
+  }
   readonly format: TextFormat
   readonly verbosity: 'low' | 'medium' | 'high' | null
   readonly reasoning: { readonly effort: string | null; readonly summary: string | null }

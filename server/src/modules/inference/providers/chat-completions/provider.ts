@@ -13,6 +13,8 @@ export const chatPath = '/chat/completions'
 /** Any server that speaks chat completions. */
 export function chatCompletionsProvider(model: Model, connection: ProviderConnection): Provider {
   return {
+    chat: connection,
+
     async *stream(request, signal) {
       const { body, parts, reader } = begin(model, request)
       try {

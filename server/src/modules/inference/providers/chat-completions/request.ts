@@ -8,7 +8,12 @@ type Body = Record<string, unknown>
 
 /** The body of a chat completion. Fields that say nothing are left out: not every server knows every field. */
 export function chatRequest(model: Model, request: TurnRequest, tools: DeclaredTools): Body {
-  const body: Body = { model: model.providerModel, messages: chatMessages(request, tools), stream: request.stream }
+  const body: Body = {
+    model: model.providerModel,
+    messages: chatMessages(request, tools),
+    stream: request.stream,
+    ...request.sampling,
+  }
   if (request.stream) body['stream_options'] = { include_usage: true }
   // `max_tokens` is the name that every compatible server knows; its successor is not.
   if (request.maxOutputTokens !== null) body['max_tokens'] = request.maxOutputTokens

@@ -1,0 +1,9 @@
+import type { Catalogue } from './domain/catalogue.ts'
+import type { Model } from './domain/model.ts'
+import type { Provider } from './providers/provider.ts'
+
+/** What the routes of this module use. */
+export interface RouteUses {
+  readonly catalogue: Catalogue
+  providerOf(model: Model): Provider
+}
