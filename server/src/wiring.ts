@@ -109,6 +109,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     shell: extras.shell ?? null,
     prefix: settings.durablePrefix,
     backgroundMax: settings.responsesBackgroundMax,
+    retentionDays: settings.responsesRetentionDays,
   })
   return {
     settings,

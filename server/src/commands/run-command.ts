@@ -3,6 +3,7 @@ import { UsageError, type Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgsCreate } from './orgs-create.ts'
+import { secretsReseal } from './secrets-reseal.ts'
 import { serve } from './serve.ts'
 import { settingsCommand } from './settings.ts'
 
@@ -12,6 +13,7 @@ const commands: Readonly<Record<string, Command>> = {
   doctor,
   settings: settingsCommand,
   'orgs create': orgsCreate,
+  'secrets reseal': secretsReseal,
 }
 
 function help(): string {

@@ -3,6 +3,7 @@ import type { Inference } from '#modules/inference/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Valkey } from '#platform/cache/valkey.ts'
 import type { Database } from '#platform/db/db.ts'
+import { keepDays } from '#platform/db/day-partitions.ts'
 import { dueSweep } from '#platform/db/due-sweep.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
 import type { Tx } from '#platform/db/tx.ts'
@@ -28,7 +29,8 @@ import { retrieveResponseRoute } from './routes/retrieve-response.ts'
 import { nodeLease } from './steps/node-lease.ts'
 import { createContextReader } from './steps/read-context.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
-import { startNextOf } from './steps/start-next.ts'
+import { startNextOf, sweepWaiting } from './steps/start-next.ts'
+import { dayTables } from './store/partitions.ts'
 import type { ResponsesTables } from './store/tables.ts'
 
 export interface ResponsesUses {
@@ -45,6 +47,7 @@ export interface ResponsesUses {
   /** In front of names that stacks on shared services must not have in common. */
   readonly prefix: string
   readonly backgroundMax: number
+  readonly retentionDays: number
 }
 
 export interface Responses {
@@ -57,8 +60,9 @@ export interface Responses {
   readonly sweeps: Part[]
 }
 
-const orphanSweepMs = 2_000
-const orphanLeaseMs = 6_000
+const sweepEveryMs = 2_000
+const sweepLeaseMs = 6_000
+const partitionsEveryMs = 3_600_000
 
 export function createResponses(uses: ResponsesUses): Responses {
   const { db: database, log, inference, webhooks, durable, shell, backgroundMax } = uses
@@ -75,6 +79,7 @@ export function createResponses(uses: ResponsesUses): Responses {
   const stop = { db, publish, announce, startNext }
   const create = { ...moves, ...stop, log, node, feed, submitStep, backgroundMax }
   const events = new EventLog({ db, log, announce })
+  const sweep = { everyMs: sweepEveryMs, leaseMs: sweepLeaseMs, db: database.as<PlatformTables>(), log }
   return {
     routes: [
       createResponseRoute(create),
@@ -89,13 +94,15 @@ export function createResponses(uses: ResponsesUses): Responses {
     parts: [nodeLease({ db, log, node }), feed.part],
     handlers: [bind(takeStep, { ...moves, ...stop, log, events, submitStep })],
     sweeps: [
+      dueSweep({ ...sweep, name: 'responses.orphans', run: () => sweepOrphans(stop) }),
+      dueSweep({ ...sweep, name: 'responses.waiting', run: () => sweepWaiting(stop) }),
       dueSweep({
-        name: 'responses.orphans',
-        everyMs: orphanSweepMs,
-        leaseMs: orphanLeaseMs,
-        db: database.as<PlatformTables>(),
-        log,
-        run: () => sweepOrphans(stop),
+        ...sweep,
+        name: 'responses.partitions',
+        everyMs: partitionsEveryMs,
+        leaseMs: 2 * partitionsEveryMs,
+        roundsMax: 1,
+        run: async () => await keepDays(database, dayTables, await database.now(), uses.retentionDays),
       }),
     ],
   }

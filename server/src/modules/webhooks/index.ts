@@ -1,1 +1,2 @@
 export { createWebhooks, type Webhooks } from './module.ts'
+export { resealSecrets } from './steps/reseal-secrets.ts'

@@ -184,6 +184,13 @@ export const settings = {
     unit: 'responses',
     description: 'Background responses of one project that are under way at once. The rest wait their turn.',
   }),
+  SWITCHYARD_RESPONSES_RETENTION_DAYS: integer({
+    fallback: 30,
+    min: 1,
+    max: 3_650,
+    unit: 'days',
+    description: 'How long stored responses are kept, with their items and events.',
+  }),
 
   SWITCHYARD_WEBHOOKS_HTTP_ALLOWED: flag({
     fallback: false,

@@ -74,6 +74,18 @@ export function checkAnswers(history: readonly StoredItem[], items: readonly Sto
   }
 }
 
+/**
+ * A local shell's answer that came under the id of its call gets the call's other name: two items of one history with one
+ * id could not be told apart.
+ */
+export function nameAnswers(history: readonly StoredItem[], items: readonly StoredItem[]): StoredItem[] {
+  const calls = [...history, ...items].filter((item) => item.type === 'local_shell_call')
+  const callIds = new Map(calls.map((call) => [call.id, call.call_id]))
+  return items.map((item) =>
+    item.type === 'local_shell_call_output' ? { ...item, id: callIds.get(item.id) ?? item.id } : item,
+  )
+}
+
 /** A local shell call is in progress until its answer has come; from then on its copy in the history is completed. */
 export function settleCalls(items: readonly StoredItem[]): StoredItem[] {
   const settled = new Set(items.filter(isAnswer).map(answered))

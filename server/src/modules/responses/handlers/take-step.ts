@@ -156,6 +156,7 @@ async function end(
   const { accepted, createdAt } = loaded
   const row = await closeResponse(use, tx, {
     id,
+    conversationId: accepted.conversationId,
     holder: { attempt },
     ending,
     usage: live.usage,

@@ -4,14 +4,14 @@ import type { Inference, Model } from '#modules/inference/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { newId } from '#platform/std/ids.ts'
-import { checkAnswers, settleCalls } from '../domain/answers.ts'
+import { checkAnswers, nameAnswers, settleCalls } from '../domain/answers.ts'
 import { askedOf, checkTogether, type Asked } from '../domain/asked.ts'
 import type { ShellPlace } from '../domain/call-item.ts'
 import type { HostedShell } from '../domain/hosted-shell.ts'
 import { givenInput, referencesOf, type GivenInput } from '../domain/input-items.ts'
 import { noUsage, type LiveResponse } from '../domain/live-response.ts'
 import { isHosted } from '../domain/tool-choice.ts'
-import { findConversationItems } from '../store/conversations.ts'
+import { findConversationItems } from '../store/conversation-items.ts'
 import { findHistory, findItems } from '../store/responses.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import type { ContextReader } from './read-context.ts'
@@ -30,6 +30,8 @@ export interface Accepted {
   readonly input: readonly StoredItem[]
   readonly previousId: string | null
   readonly conversationId: string | null
+  /** Of the conversation whose items were read; null without one. */
+  readonly conversationVersion: number | null
 }
 
 /** History that is at hand already, so that it is not read again. */
@@ -47,7 +49,7 @@ export async function accept(
   const model = use.inference.getModel(body.model ?? '')
   const fields = askedOf(body, model)
   checkStore(body, fields)
-  const { history, given } = await readInput(use, projectId, body, known)
+  const { history, given, conversationVersion } = await readInput(use, projectId, body, known)
   const context = settleCalls([...history, ...given.items])
   checkFits(use, projectId, fields, model, context)
   const asked = { ...fields, shellPlace: await placeShell(use, projectId, body), compactNow: given.compact }
@@ -57,6 +59,7 @@ export async function accept(
     input: settleCalls(given.items),
     previousId: body.previous_response_id ?? null,
     conversationId: conversationIdOf(body),
+    conversationVersion,
   }
 }
 
@@ -69,15 +72,16 @@ export async function readInput(
   projectId: string,
   body: ContextBody,
   known: KnownHistory = () => null,
-): Promise<{ history: readonly StoredItem[]; given: GivenInput }> {
-  const [history, referred] = await Promise.all([
+): Promise<{ history: readonly StoredItem[]; given: GivenInput; conversationVersion: number | null }> {
+  const [{ items: history, version: conversationVersion }, referred] = await Promise.all([
     readHistory(use.db, projectId, body, known),
     findItems(use.db, projectId, referencesOf(body.input)),
   ])
-  const given = givenInput(body.input, referred)
+  const { items: brought, compact } = givenInput(body.input, referred)
+  const given = { items: nameAnswers(history, brought), compact }
   use.context.check(projectId, given.items)
   checkAnswers(history, given.items)
-  return { history, given }
+  return { history, given, conversationVersion }
 }
 
 async function readHistory(
@@ -85,19 +89,19 @@ async function readHistory(
   projectId: string,
   body: ContextBody,
   known: KnownHistory,
-): Promise<readonly StoredItem[]> {
+): Promise<{ items: readonly StoredItem[]; version: number | null }> {
   const conversationId = conversationIdOf(body)
   if (conversationId !== null) {
-    const items = await findConversationItems(db, projectId, conversationId)
-    if (items === null) {
+    const found = await findConversationItems(db, projectId, conversationId)
+    if (found === null) {
       throw new Fault('not_found', `No conversation with id ${conversationId}.`, { param: 'conversation' })
     }
-    return items
+    return found
   }
   const previous = body.previous_response_id
-  if (previous == null) return []
+  if (previous == null) return { items: [], version: null }
   const atHand = known(previous)
-  if (atHand !== null) return atHand
+  if (atHand !== null) return { items: atHand, version: null }
   const found = await findHistory(db, projectId, previous)
   if (found === null) {
     throw new Fault('previous_response_not_found', `Previous response with id '${previous}' not found.`, {
@@ -109,7 +113,7 @@ async function readHistory(
       param: 'previous_response_id',
     })
   }
-  return found.items
+  return { items: found.items, version: null }
 }
 
 function checkStore(body: CreateResponse, asked: Pick<Asked, 'store'>): void {

@@ -6,7 +6,8 @@ import type { Tx } from '#platform/db/tx.ts'
 import { settleCalls } from '../domain/answers.ts'
 import type { Ending, LiveResponse } from '../domain/live-response.ts'
 import type { ResponseState } from '../domain/response-view.ts'
-import { appendConversationItems } from '../store/conversations.ts'
+import { appendConversationItems } from '../store/conversation-items.ts'
+import { touchConversation } from '../store/conversations.ts'
 import { endResponse, type Ended, type EndedRow, type Holder } from '../store/lifecycle.ts'
 import type { Accepted } from './accept.ts'
 
@@ -25,6 +26,7 @@ export function endedOf(ending: Ending, usage: Usage | null): Ended {
 
 export interface Closing {
   readonly id: string
+  readonly conversationId: string | null
   readonly holder: Holder
   readonly ending: Ending
   readonly usage: Usage | null
@@ -37,7 +39,9 @@ export interface Closing {
 
 /** Ends a response: its state, its items, its conversation and its event, or none of them. Null: it had ended before. */
 export async function closeResponse(use: CloseUses, tx: Tx, closing: Closing): Promise<EndedRow | null> {
-  const { id, holder, ending } = closing
+  const { id, holder, ending, conversationId } = closing
+  // Before the row of the response: who begins one takes them in the same order, and neither waits for the other for ever.
+  if (conversationId !== null) await touchConversation(tx, conversationId)
   const row = await endResponse(tx, id, holder, endedOf(ending, closing.usage), closing.newItems)
   if (row === null) return null
   if (row.conversation_id !== null) {

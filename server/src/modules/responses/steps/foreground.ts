@@ -31,7 +31,7 @@ export async function beginInline(
   accepted: Accepted,
   { tell, signal, commit }: Foreground,
 ): Promise<ReturnType<typeof runInline>> {
-  const { live, input, previousId, conversationId } = accepted
+  const { live, input, previousId, conversationId, conversationVersion } = accepted
   const { id, projectId, asked } = live
   const createdAt = asked.store
     ? await orLocked(
@@ -41,6 +41,7 @@ export async function beginInline(
           asked,
           previousId,
           conversationId,
+          conversationVersion,
           input,
           node: use.node,
           submitted: false,
@@ -65,7 +66,7 @@ export async function beginInline(
       return new Date()
     }
     const holder = { node: use.node }
-    const row = await closeResponse(use, tx, { id, holder, ending, usage, newItems: output, input, output })
+    const row = await closeResponse(use, tx, { id, holder, ending, usage, newItems: output, input, output, conversationId })
     return row?.ended_at ?? null
   }
 

@@ -2,7 +2,7 @@ import type { Db } from '#platform/db/db.ts'
 import { settleCalls } from '../domain/answers.ts'
 import { noUsage, type LiveResponse } from '../domain/live-response.ts'
 import type { ResponseState } from '../domain/response-view.ts'
-import { findConversationItems } from '../store/conversations.ts'
+import { findConversationItems } from '../store/conversation-items.ts'
 import { findHistory, findResponse, listOwnItems } from '../store/responses.ts'
 import type { Claimed } from '../store/running.ts'
 import type { ResponsesTables } from '../store/tables.ts'
@@ -37,11 +37,13 @@ export async function loadLive(
     turns: step,
   }
   const { previousId, conversationId } = state
-  return { accepted: { live, input, previousId, conversationId }, createdAt: state.createdAt }
+  return { accepted: { live, input, previousId, conversationId, conversationVersion: null }, createdAt: state.createdAt }
 }
 
 async function readHistory(db: Db<ResponsesTables>, projectId: string, state: ResponseState) {
-  if (state.conversationId !== null) return (await findConversationItems(db, projectId, state.conversationId)) ?? []
+  if (state.conversationId !== null) {
+    return (await findConversationItems(db, projectId, state.conversationId))?.items ?? []
+  }
   if (state.previousId === null) return []
   return (await findHistory(db, projectId, state.previousId))?.items ?? []
 }

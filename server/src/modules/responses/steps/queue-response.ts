@@ -20,7 +20,7 @@ const eventsAtStart = 2
 
 /** Accepts a background response: its row, its first events and its first step commit together. */
 export async function queueResponse(use: QueueUses, tx: Tx, accepted: Accepted): Promise<Response> {
-  const { live, input, previousId, conversationId } = accepted
+  const { live, input, previousId, conversationId, conversationVersion } = accepted
   const { id, projectId, asked } = live
   const submitted = (await countSubmitted(tx, projectId, use.backgroundMax)) < use.backgroundMax
   const createdAt = await orLocked(
@@ -30,6 +30,7 @@ export async function queueResponse(use: QueueUses, tx: Tx, accepted: Accepted):
       asked,
       previousId,
       conversationId,
+      conversationVersion,
       input,
       node: null,
       submitted,

@@ -27,6 +27,7 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
   return await use.db.tx(async (tx) => {
     const row = await closeResponse(use, tx, {
       id,
+      conversationId: state.conversationId,
       holder: 'anybody',
       ending,
       usage: null,

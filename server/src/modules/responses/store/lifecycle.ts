@@ -13,6 +13,8 @@ export interface NewResponse {
   readonly asked: Asked
   readonly previousId: string | null
   readonly conversationId: string | null
+  /** What the conversation was when its items were read. */
+  readonly conversationVersion: number | null
   readonly input: readonly StoredItem[]
   /** Foreground: the process that works on it. Null: background. */
   readonly node: string | null
@@ -22,7 +24,7 @@ export interface NewResponse {
   readonly nextNumber: number
 }
 
-/** The conversation has a response under way already. */
+/** The conversation has a response under way already, or has changed since its items were read. */
 export class ConversationBusy extends Error {
   override name = 'ConversationBusy'
 }
@@ -37,22 +39,30 @@ export async function insertResponse(at: Db<ResponsesTables> | Tx, response: New
   const executor = 'kysely' in at ? at.kysely : own<ResponsesTables>(at)
   try {
     const { rows } = await sql<{ created_at: Date }>`
-      with made as (
+      with held as (
+        select id from responses.conversation
+        where id = ${conversationId} and project_id = ${projectId} and version = ${response.conversationVersion} for share
+      ), made as (
         insert into responses.response (id, project_id, asked, background, previous_id, conversation_id)
-        values (${id}, ${projectId}, ${JSON.stringify(asked)}, ${asked.background}, ${previousId}, ${conversationId})
+        select ${id}, ${projectId}, ${JSON.stringify(asked)}::json, ${asked.background}::boolean, ${previousId}, ${conversationId}
+        where ${conversationId === null}::boolean or exists (select 1 from held)
         returning created_at
       ), items as (
         insert into responses.item (response_id, position, is_output, project_id, id, item)
         select ${id}, (n - 1)::int, false, ${projectId}, i ->> 'id', i
-        from json_array_elements(${JSON.stringify(response.input)}::json) with ordinality as given (i, n)
+        from made, json_array_elements(${JSON.stringify(response.input)}::json) with ordinality as given (i, n)
       ), runs as (
         insert into responses.running (id, project_id, conversation_id, background, node, status, submitted, next_number)
-        values (${id}, ${projectId}, ${conversationId}, ${asked.background}, ${node},
-          ${node === null ? 'queued' : 'in_progress'}, ${response.submitted}, ${response.nextNumber})
+        select ${id}, ${projectId}, ${conversationId}, ${asked.background}::boolean, ${node},
+          ${node === null ? 'queued' : 'in_progress'}, ${response.submitted}::boolean, ${response.nextNumber}::int
+        from made
       )
       select created_at from made`.execute(executor)
-    return rows[0]?.created_at ?? new Date()
+    const [row] = rows
+    if (row === undefined) throw new ConversationBusy('the conversation has changed')
+    return row.created_at
   } catch (error) {
+    if (error instanceof ConversationBusy) throw error
     throw isBusy(error) ? new ConversationBusy('a response is under way in this conversation', { cause: error }) : error
   }
 }

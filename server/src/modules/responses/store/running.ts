@@ -119,3 +119,11 @@ export async function startWaiting(
     returning id, step, generation`.execute(own<ResponsesTables>(tx))
   return rows
 }
+
+/** Projects with responses that wait, whoever forgot to start them. */
+export async function listWaitingProjects(db: Db<ResponsesTables>, limit: number): Promise<string[]> {
+  const { rows } = await sql<{ project_id: string }>`
+    select project_id from responses.running where background and not submitted
+    group by project_id order by min(created_at) limit ${limit}`.execute(db.kysely)
+  return rows.map((row) => row.project_id)
+}

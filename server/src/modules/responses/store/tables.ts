@@ -48,6 +48,12 @@ export interface ResponsesTables {
     usage: Json<unknown> | null
   }
   'responses.node': { id: string; alive_until: Timestamp }
-  'responses.conversation': { id: string; project_id: string; created_at: CreatedAt; metadata: Json<unknown> }
+  'responses.conversation': {
+    id: string
+    project_id: string
+    created_at: CreatedAt
+    metadata: Json<unknown>
+    version: Generated<number>
+  }
   'responses.conversation_item': { conversation_id: string; position: number; id: string; item: Json<unknown> }
 }

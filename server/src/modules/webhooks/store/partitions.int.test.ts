@@ -4,7 +4,8 @@ import { sql } from 'kysely'
 import { newId } from '#platform/std/ids.ts'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
 import { keepPartitions } from '../steps/keep-partitions.ts'
-import { listDays } from './partitions.ts'
+import { listDays } from '#platform/db/day-partitions.ts'
+import { dayTables } from './partitions.ts'
 import type { WebhooksTables } from './tables.ts'
 
 const at = (day: string) => new Date(`${day}T12:00:00Z`)
@@ -28,7 +29,7 @@ async function homesOf(app: TestApp, id: string): Promise<(string | null)[]> {
 }
 
 const keep = (app: TestApp, day: string) => keepPartitions(app.db.as<WebhooksTables>(), at(day), retentionDays)
-const daysOf = (app: TestApp) => listDays(app.db.as<WebhooksTables>())
+const daysOf = (app: TestApp) => listDays(app.db, dayTables)
 
 test('days are made a week ahead and dropped whole after the retention', async (t) => {
   const app = await testApp(t)
