@@ -9,18 +9,17 @@ export const choicesMax = 128
 const text = z.string().max(promptMax)
 
 /** Tokens mean something to one model only, and which one is behind a name may change. */
-const TokenPrompt = z
-  .union([z.array(z.int()).min(1), z.array(z.array(z.int())).min(1)])
-  .transform((_tokens, { addIssue }): never => {
-    const message = 'prompts are text here; lists of tokens are not taken'
-    addIssue({ code: 'custom', params: { fault: 'unsupported_value' }, message, input: null })
-    return z.NEVER
-  })
+const Prompt = z.union([text, z.int(), z.array(z.int())]).transform((given, { addIssue }): string => {
+  if (typeof given === 'string') return given
+  const message = 'prompts are text here; lists of tokens are not taken'
+  addIssue({ code: 'custom', params: { fault: 'unsupported_value' }, message, input: given })
+  return z.NEVER
+})
 
 export const CreateCompletion = z.strictObject({
   model: z.string().min(1).max(256),
   /** One choice for each prompt of a list, in its order. */
-  prompt: z.union([text, z.array(text).min(1).max(promptsMax), TokenPrompt]),
+  prompt: z.union([text, z.array(Prompt).min(1).max(promptsMax)]),
   n: z.int().min(1).max(choicesMax).nullish(),
   max_tokens: tokensField,
   stop: stopField,

@@ -34,7 +34,7 @@ export const inferenceFaults: FaultCases<Listed> = {
   },
   'completions.create': {
     model_not_found: async () => ({ body: { ...completionBody, model: 'none' }, param: 'model' }),
-    unsupported_value: async () => ({ body: { ...completionBody, prompt: [1, 2, 3] }, param: 'prompt' }),
+    unsupported_value: async () => ({ body: { ...completionBody, prompt: [1, 2, 3] }, param: 'prompt[0]' }),
     context_length_exceeded: said(onePrompt, [tooLong], 'prompt'),
     rate_limit_exceeded: said(onePrompt, [later], null),
     provider_error: said(onePrompt, [broken, broken, broken], null),
