@@ -38,7 +38,8 @@ export function referencesOf(input: Given): string[] {
   return input.filter(isReference).map(({ id }) => id)
 }
 
-export function givenInput(input: Given, referred: ReadonlyMap<string, StoredItem>): GivenInput {
+/** `field` is where the items stand in the request. */
+export function givenInput(input: Given, referred: ReadonlyMap<string, StoredItem>, field = 'input'): GivenInput {
   if (input == null) return { items: [], compact: false }
   if (typeof input === 'string') return { items: [userMessage(input)], compact: false }
   const items: StoredItem[] = []
@@ -46,14 +47,14 @@ export function givenInput(input: Given, referred: ReadonlyMap<string, StoredIte
     if (isReference(item)) {
       const found = referred.get(item.id)
       if (found === undefined) {
-        throw new Fault('not_found', `No item with id ${item.id}.`, { param: `input[${index}].id` })
+        throw new Fault('not_found', `No item with id ${item.id}.`, { param: `${field}[${index}].id` })
       }
       items.push(found)
       continue
     }
     if (item.type === 'compaction_trigger') {
       if (index === input.length - 1) return { items, compact: true }
-      throw new Fault('invalid_value', 'A compaction_trigger must be the last item.', { param: `input[${index}]` })
+      throw new Fault('invalid_value', 'A compaction_trigger must be the last item.', { param: `${field}[${index}]` })
     }
     items.push(storedItem(item))
   }
