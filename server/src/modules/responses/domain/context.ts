@@ -1,4 +1,5 @@
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
+import type { MessagePart } from '@switchyard/contracts/responses/parts.ts'
 
 /** Sealed inside a compaction item: what stands for everything before it. */
 export interface Summary {
@@ -8,6 +9,13 @@ export interface Summary {
 }
 
 type CompactionItem = Extract<StoredItem, { type: 'compaction' }>
+
+/** Everything that an item says in parts: a message, or the answer of a tool. */
+export function partsOf(item: StoredItem): readonly MessagePart[] {
+  if (item.type === 'message') return item.content
+  if (item.type !== 'function_call_output' && item.type !== 'custom_tool_call_output') return []
+  return typeof item.output === 'string' ? [] : item.output
+}
 
 /** What a model is shown: from the last compaction on, which itself becomes what it stands for. */
 export function modelContext(

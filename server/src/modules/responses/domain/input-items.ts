@@ -47,7 +47,7 @@ export function givenInput(input: Given, referred: ReadonlyMap<string, StoredIte
     if (isReference(item)) {
       const found = referred.get(item.id)
       if (found === undefined) {
-        throw new Fault('not_found', `No item with id ${item.id}.`, { param: `${field}[${index}].id` })
+        throw new Fault('not_found', 'No such item.', { param: `${field}[${index}].id` })
       }
       items.push(found)
       continue

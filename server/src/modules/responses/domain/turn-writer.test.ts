@@ -37,7 +37,7 @@ const block: fc.Arbitrary<TurnPart[]> = fc.oneof(
   word.map((delta): TurnPart[] => [{ type: 'refusal', delta }]),
   fc
     .tuple(fc.constantFrom('summary' as const, 'text' as const), fc.array(word, { minLength: 1, maxLength: 3 }))
-    .map(([kind, words]) => [
+    .map(([kind, words]): TurnPart[] => [
       ...words.map((delta): TurnPart => ({ type: 'reasoning', kind, delta })),
       { type: 'reasoning-break' },
       { type: 'reasoning', kind, delta: 'more' },
@@ -91,7 +91,7 @@ function accumulated(events: readonly StreamEventBody[]) {
   let snapshot: ReturnType<typeof accumulateResponse> | undefined
   for (const body of events) {
     const event = JSON.parse(JSON.stringify(numbers.number(body))) as Parameters<typeof accumulateResponse>[0]
-    snapshot = accumulateResponse(event, snapshot as Parameters<typeof accumulateResponse>[1])
+    snapshot = accumulateResponse(event, snapshot)
   }
   return snapshot
 }
