@@ -30,6 +30,7 @@ export const createConversation = operation({
   body: z.strictObject({ items: z.array(InputItem).max(itemsMax).nullish(), metadata: Metadata.nullish() }),
   bodyOptional: true,
   reply: Conversation,
+  faults: ['not_found', 'invalid_encrypted_content'],
   creates: true,
 })
 
@@ -81,7 +82,7 @@ export const createConversationItems = operation({
   query: z.strictObject({ include }),
   body: z.strictObject({ items: z.array(InputItem).min(1).max(itemsMax) }),
   reply: pageOf(StoredItem),
-  faults: ['not_found', 'conversation_locked'],
+  faults: ['not_found', 'conversation_locked', 'invalid_encrypted_content'],
   creates: true,
 })
 

@@ -7,8 +7,8 @@ export interface FaultEntry {
   readonly type: string
   /** What the paragraph in the docs says: when it happens, and what to do. */
   readonly doc: string
-  /** False sends `x-should-retry: false`, so that an SDK does not repeat what cannot succeed. */
-  readonly retry?: false
+  /** Sent as `x-should-retry`: false, so that an SDK does not repeat what cannot succeed; true where waiting helps. */
+  readonly retry?: boolean
   /** What goes over the wire as `code` where it is not the name itself. */
   readonly wireCode?: null
 }
@@ -75,6 +75,11 @@ export const faults = {
     request,
     'Only background responses keep their events. Ask for the response without `stream`, or create it with `background: true`.',
   ),
+  websocket_connection_limit_reached: entry(
+    400,
+    request,
+    'A WebSocket has reached the end of its lifetime. Open another one; what was stored can be continued there.',
+  ),
   response_not_cancellable: entry(400, request, 'Only a response created with `background: true` can be cancelled.'),
   replay_too_large: entry(400, request, 'The span holds more events than one replay sends. Choose a shorter span.'),
   missing_api_key: entry(401, request, 'No `Authorization: Bearer <API_KEY>` header was sent. The wire code is null.', {
@@ -114,6 +119,7 @@ export const faults = {
     409,
     request,
     'Another response is under way in this conversation. Ask again when it has ended; the SDK does so by itself.',
+    { retry: true },
   ),
   idempotency_key_reused: entry(
     409,
@@ -130,6 +136,7 @@ export const faults = {
   request_too_large: entry(413, request, 'The request body is larger than this operation accepts.'),
   range_not_satisfiable: entry(416, request, 'The `Range` header asks for bytes that the file does not have.'),
   unsupported_media_type: entry(415, request, 'The `Content-Type` is not one that this operation reads.'),
+  upgrade_required: entry(426, request, 'The path speaks WebSocket and nothing else with this method: upgrade.'),
   rate_limit_exceeded: entry(429, 'requests', 'Too many requests for now; `retry-after` says when to come back.'),
   internal_error: entry(
     500,

@@ -1,5 +1,6 @@
 import { chatCompletionOperations } from './chat-completions.ts'
 import { completionOperations } from './completions.ts'
+import { conversationOperations } from './conversations.ts'
 import { fileOperations } from './files.ts'
 import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
@@ -16,4 +17,5 @@ export const operations: readonly Operation[] = [
   ...chatCompletionOperations,
   ...completionOperations,
   ...responseOperations,
+  ...conversationOperations,
 ]

@@ -17,22 +17,29 @@ export const InputText = z.strictObject({
   prompt_cache_breakpoint: CacheBreakpoint.optional(),
 })
 
-export const InputImage = z.strictObject({
-  type: z.literal('input_image'),
-  detail: z.enum(['low', 'high', 'auto', 'original']).optional(),
-  image_url: z.string().max(urlTextMax).nullish(),
-  file_id: ItemText.nullish(),
-})
+export const InputImage = z
+  .strictObject({
+    type: z.literal('input_image'),
+    detail: z.enum(['low', 'high', 'auto', 'original']).optional(),
+    image_url: z.string().max(urlTextMax).nullish(),
+    file_id: ItemText.nullish(),
+  })
+  .refine((part) => part.image_url != null || part.file_id != null, 'one of image_url and file_id is needed')
 
-export const InputFile = z.strictObject({
-  type: z.literal('input_file'),
-  filename: z.string().min(1).max(512).optional(),
-  /** A data URL with base64 content, or bare base64. */
-  file_data: z.string().optional(),
-  file_id: ItemText.nullish(),
-  file_url: z.string().max(urlTextMax).optional(),
-  detail: z.enum(['auto', 'low', 'high']).optional(),
-})
+export const InputFile = z
+  .strictObject({
+    type: z.literal('input_file'),
+    filename: z.string().min(1).max(512).optional(),
+    /** A data URL with base64 content, or bare base64. */
+    file_data: z.string().optional(),
+    file_id: ItemText.nullish(),
+    file_url: z.string().max(urlTextMax).optional(),
+    detail: z.enum(['auto', 'low', 'high']).optional(),
+  })
+  .refine(
+    (part) => part.file_data != null || part.file_id != null || part.file_url != null,
+    'one of file_data, file_id and file_url is needed',
+  )
 
 const TopLogprob = z.strictObject({ token: z.string(), bytes: z.array(z.int()).optional(), logprob: z.number() })
 export const Logprob = z.strictObject({

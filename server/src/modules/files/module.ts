@@ -15,7 +15,7 @@ import { deleteFileRoute } from './routes/delete-file.ts'
 import { listFilesRoute } from './routes/list-files.ts'
 import { retrieveFileContentRoute } from './routes/retrieve-file-content.ts'
 import { retrieveFileRoute } from './routes/retrieve-file.ts'
-import { readFile, type ReadFile } from './steps/read-file.ts'
+import { isReadable, readFile, type ReadFile } from './steps/read-file.ts'
 import { sweepFiles, sweepOrphans } from './steps/sweep-files.ts'
 import type { FilesTables } from './store/tables.ts'
 
@@ -32,6 +32,8 @@ export interface Files {
   readonly sweeps: Part[]
   /** A whole file for a model to read. Null when the project has no such file. */
   read(projectId: ProjectId, fileId: FileId): Promise<ReadFile | null>
+  /** Whether `read` would give it, without reading it. */
+  isReadable(projectId: ProjectId, fileId: FileId): Promise<boolean>
 }
 
 const orphanSweepMs = 3_600_000
@@ -43,6 +45,7 @@ export function createFiles({ db: database, blobs, log, sweepMs }: FilesUses): F
   const platform = database.as<PlatformTables>()
   return {
     read: (projectId, fileId) => readFile(use, projectId, fileId),
+    isReadable: (projectId, fileId) => isReadable(use, projectId, fileId),
     routes: [
       createFileRoute(use),
       listFilesRoute(use),

@@ -38,7 +38,8 @@ export function faultReply(error: unknown, requestId: string): FaultReply {
     return { status: 500, headers: {}, body: new Fault('internal_error', message).body(), ours: true }
   }
   const headers: Record<string, string> = { ...fault.headers }
-  if ((faults[fault.code] as { retry?: false }).retry === false) headers['x-should-retry'] = 'false'
+  const { retry } = faults[fault.code] as { retry?: boolean }
+  if (retry !== undefined) headers['x-should-retry'] = String(retry)
   if (fault.retryAfterMs !== undefined) {
     headers['retry-after-ms'] = String(fault.retryAfterMs)
     headers['retry-after'] = String(Math.ceil(fault.retryAfterMs / 1_000))

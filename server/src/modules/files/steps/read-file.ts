@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 import type { Blobs } from '#platform/blobs/blobs.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
-import { findFile, listPieces } from '../store/files.ts'
+import { findFile, listPieces, type FileRow } from '../store/files.ts'
 import type { FilesTables } from '../store/tables.ts'
 import { openPieces } from './open-pieces.ts'
 
@@ -29,6 +29,18 @@ const mimeTypes: Readonly<Record<string, string>> = {
   '.md': 'text/markdown',
 }
 
+function checkSize({ id, bytes }: FileRow): void {
+  if (bytes <= readBytesMax) return
+  throw new Fault('file_too_large', `A model reads files of up to ${readBytesMax} bytes; ${id} has ${bytes}.`)
+}
+
+/** Throws what `readFile` would throw. */
+export async function isReadable(use: { db: Db<FilesTables> }, projectId: ProjectId, id: FileId): Promise<boolean> {
+  const file = await findFile(use.db, projectId, id)
+  if (file !== null) checkSize(file)
+  return file !== null
+}
+
 export async function readFile(
   use: { db: Db<FilesTables>; blobs: Blobs },
   projectId: ProjectId,
@@ -36,9 +48,7 @@ export async function readFile(
 ): Promise<ReadFile | null> {
   const file = await findFile(use.db, projectId, id)
   if (file === null) return null
-  if (file.bytes > readBytesMax) {
-    throw new Fault('file_too_large', `A model reads files of up to ${readBytesMax} bytes; ${id} has ${file.bytes}.`)
-  }
+  checkSize(file)
   const stream = await openPieces(use.blobs, await listPieces(use.db, file.id), 0, file.bytes - 1)
   const chunks: Buffer[] = []
   for await (const chunk of stream) chunks.push(chunk as Buffer)

@@ -24,6 +24,6 @@ export const retrieveResponseRoute = (use: FeedStreamUses & { db: Db<ResponsesTa
 
 export async function getResponse(db: Db<ResponsesTables>, projectId: string, id: string): Promise<ResponseState> {
   const state = await findResponse(db, projectId, id)
-  if (state === null) throw new Fault('not_found', `Response with id '${id}' not found.`)
+  if (state === null) throw new Fault('not_found', 'No such response.', { param: 'response_id' })
   return state
 }

@@ -4,6 +4,7 @@ import type { Inference, Model } from '#modules/inference/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { newId } from '#platform/std/ids.ts'
+import { partsOf } from '../domain/context.ts'
 import { checkAnswers, nameAnswers, settleCalls } from '../domain/answers.ts'
 import { askedOf, checkTogether, type Asked } from '../domain/asked.ts'
 import type { ShellPlace } from '../domain/call-item.ts'
@@ -81,6 +82,7 @@ export async function readInput(
   const given = { items: nameAnswers(history, brought), compact }
   use.context.check(projectId, given.items)
   checkAnswers(history, given.items)
+  await use.context.checkFiles(projectId, given.items)
   return { history, given, conversationVersion }
 }
 
@@ -94,7 +96,7 @@ async function readHistory(
   if (conversationId !== null) {
     const found = await findConversationItems(db, projectId, conversationId)
     if (found === null) {
-      throw new Fault('not_found', `No conversation with id ${conversationId}.`, { param: 'conversation' })
+      throw new Fault('not_found', 'No such conversation.', { param: 'conversation' })
     }
     return found
   }
@@ -104,12 +106,16 @@ async function readHistory(
   if (atHand !== null) return { items: atHand, version: null }
   const found = await findHistory(db, projectId, previous)
   if (found === null) {
-    throw new Fault('previous_response_not_found', `Previous response with id '${previous}' not found.`, {
-      param: 'previous_response_id',
-    })
+    throw new Fault(
+      'previous_response_not_found',
+      'There is no stored response with the id given in previous_response_id.',
+      {
+        param: 'previous_response_id',
+      },
+    )
   }
   if (!found.ended) {
-    throw new Fault('invalid_value', `Response ${previous} has not ended yet, so it cannot be continued.`, {
+    throw new Fault('invalid_value', 'The response given in previous_response_id has not ended yet.', {
       param: 'previous_response_id',
     })
   }
@@ -131,7 +137,7 @@ function checkFits(
   model: Model,
   context: readonly StoredItem[],
 ): void {
-  const parts = context.flatMap((item) => (item.type === 'message' ? item.content : []))
+  const parts = context.flatMap(partsOf)
   if (!model.capabilities.images && parts.some((part) => part.type === 'input_image')) {
     throw new Fault('unsupported_value', `The model ${model.id} does not read images.`, { param: 'input' })
   }

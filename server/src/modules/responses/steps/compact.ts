@@ -2,6 +2,7 @@ import type { OutputItem, StoredItem } from '@switchyard/contracts/responses/ite
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import type { Usage } from '@switchyard/contracts/responses/response.ts'
 import { ProviderFault, type Inference, type TurnRequest } from '#modules/inference/index.ts'
+import { Fault } from '#platform/errors/fault.ts'
 import { newId } from '#platform/std/ids.ts'
 import type { LiveResponse, Moved } from '../domain/live-response.ts'
 import { noUsage } from '../domain/live-response.ts'
@@ -105,7 +106,7 @@ export async function* takeCompaction(
   try {
     compacted = await compactItems(use, live, signal, id)
   } catch (error) {
-    if (!(error instanceof ProviderFault) && !signal.aborted) throw error
+    if (!(error instanceof ProviderFault) && !(error instanceof Fault) && !signal.aborted) throw error
     const ending: Moved['ending'] = signal.aborted
       ? { status: 'cancelled' }
       : { status: 'failed', error: { code: 'server_error', message: (error as Error).message }, cause: error }

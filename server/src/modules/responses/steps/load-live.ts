@@ -37,7 +37,10 @@ export async function loadLive(
     turns: step,
   }
   const { previousId, conversationId } = state
-  return { accepted: { live, input, previousId, conversationId, conversationVersion: null }, createdAt: state.createdAt }
+  return {
+    accepted: { live, input, previousId, conversationId, conversationVersion: null },
+    createdAt: state.createdAt,
+  }
 }
 
 async function readHistory(db: Db<ResponsesTables>, projectId: string, state: ResponseState) {

@@ -2,6 +2,7 @@ import type { OutputItem } from '@switchyard/contracts/responses/items.ts'
 import type { ResponseError } from '@switchyard/contracts/responses/response.ts'
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import { ProviderFault, type Inference, type TurnPart, type TurnRequest } from '#modules/inference/index.ts'
+import { Fault } from '#platform/errors/fault.ts'
 import { addUsage, noUsage, type Ending, type LiveResponse, type Moved } from '../domain/live-response.ts'
 import { turnTools, type TurnTools } from '../domain/tool-choice.ts'
 import { TurnWriter } from '../domain/turn-writer.ts'
@@ -30,7 +31,9 @@ export async function* takeTurn(
   const tools = turnTools(live)
   let spent = noUsage
   for (let tries = 1; ; tries += 1) {
-    const request = await turnRequest(use, live, tools, { left, tell, insist: tries > 1 })
+    const request = await turnRequest(use, live, tools, { left, tell, insist: tries > 1 }).catch(faultOnly)
+    // What the request names is gone since it was accepted, a file perhaps: nothing mends that.
+    if (request instanceof Fault) return nothing(live, unreadable(request), spent)
     const told: StreamEventBody[] = []
     const writer = new TurnWriter({
       emit: tell ? (event) => told.push(event) : null,
@@ -63,6 +66,17 @@ export async function* takeTurn(
     if (tries >= requiredTriesMax) return nothing(live, { status: 'failed', error: notCalled }, usage)
     spent = usage
   }
+}
+
+export const unreadable = (fault: Fault): Ending => ({
+  status: 'failed',
+  error: { code: 'invalid_prompt', message: fault.message },
+  cause: fault,
+})
+
+export function faultOnly(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  throw error
 }
 
 const notCalled: ResponseError = {

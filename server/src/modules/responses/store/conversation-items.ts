@@ -43,6 +43,16 @@ export async function appendConversationItems(tx: Tx, id: string, given: readonl
     on conflict (conversation_id, id) do update set item = excluded.item`.execute(own<ResponsesTables>(tx))
 }
 
+/** Calls whose answers name them by their id. */
+export async function listLocalShellCalls(tx: Tx, id: string): Promise<StoredItem[]> {
+  const { rows } = await sql<{ item: StoredItem }>`
+    select item from responses.conversation_item
+    where conversation_id = ${id} and item ->> 'type' = 'local_shell_call' order by position`.execute(
+    own<ResponsesTables>(tx),
+  )
+  return rows.map(({ item }) => item)
+}
+
 /** Which of these ids a conversation has already. */
 export async function findTakenIds(tx: Tx, id: string, ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
