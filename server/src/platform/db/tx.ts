@@ -1,4 +1,5 @@
-import type { Kysely, Transaction } from 'kysely'
+import { CompiledQuery, type Kysely, type Transaction } from 'kysely'
+import type { Statement } from './statement.ts'
 
 /** An open transaction, handed down from the route or step that opened it. */
 export class Tx {
@@ -23,6 +24,12 @@ export class Tx {
         onHookFailed(error)
       }
     }
+  }
+
+  /** A query that is also run outside of transactions. */
+  async run<Params extends readonly unknown[], Row>(statement: Statement<Params, Row>, params: Params): Promise<Row[]> {
+    const result = await this.#transaction.executeQuery<Row>(CompiledQuery.raw(statement.text, [...params]))
+    return result.rows
   }
 
   tables<Tables>(): Kysely<Tables> {

@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
-import { addUsage, noUsage, type Ending } from '../domain/live-response.ts'
+import type { Ending } from '../domain/live-response.ts'
 import { EventNumbers } from '../domain/number-events.ts'
 import { closings, toldBy } from '../domain/open-items.ts'
 import type { ResponseState } from '../domain/response-view.ts'
@@ -37,7 +37,8 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
     })
     if (row === null) return false
     if (row.background) {
-      const batches = await lastEvents(tx, state, ending, row.ended_at)
+      // Read again: a step may have been committed since. From here on nothing changes any more.
+      const batches = await lastEvents(tx, (await findResponse(tx, projectId, id)) ?? state)
       await insertEvents(tx, batches)
       if (row.submitted) await use.startNext(tx, projectId)
       tx.afterCommit(() => use.announce(batches))
@@ -47,21 +48,14 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
 }
 
 /** Nobody else can write events any more: the row that allowed it is gone. */
-async function lastEvents(tx: Tx, state: ResponseState, ending: Ending, at: Date): Promise<EventBatch[]> {
+async function lastEvents(tx: Tx, state: ResponseState): Promise<EventBatch[]> {
   const stored = await listEventsIn(tx, state.id)
   const told = toldBy(
     stored.flatMap(({ lines }) => lines.split('\n')),
     { nextNumber: 0, nextOutputIndex: 0 },
   )
   const numbers = new EventNumbers(told.nextNumber, false)
-  const ended: ResponseState = {
-    ...state,
-    status: ending.status,
-    completedAt: at,
-    error: ending.status === 'failed' ? ending.error : null,
-    usage: state.usage ?? addUsage(noUsage, noUsage),
-  }
-  const events = [...closings(told), terminalEventOf(ended)].map((body) => numbers.number(body))
+  const events = [...closings(told), terminalEventOf(state)].map((body) => numbers.number(body))
   return [
     {
       responseId: state.id,

@@ -2,6 +2,7 @@ import type { OutputItem, StoredItem } from '@switchyard/contracts/responses/ite
 import type { ResponseError, ResponseStatus, Usage } from '@switchyard/contracts/responses/response.ts'
 import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
+import type { Tx } from '#platform/db/tx.ts'
 import type { Asked } from '../domain/asked.ts'
 import type { IncompleteReason, ResponseState } from '../domain/response-view.ts'
 import type { ResponsesTables } from './tables.ts'
@@ -33,7 +34,7 @@ const find = statement<[string, string], ResponseRow>(
 )
 
 export async function findResponse(
-  db: Db<ResponsesTables>,
+  db: Pick<Db<ResponsesTables>, 'run'> | Tx,
   projectId: string,
   id: string,
 ): Promise<ResponseState | null> {
