@@ -15,6 +15,8 @@ export interface ServerNodeOptions {
   readonly dataDir: string
   readonly internalPort: number
   readonly env: NodeJS.ProcessEnv
+  /** Started instead of the server's own program, with the same arguments. */
+  readonly program?: string
   readonly onProgress?: (line: string) => void
   readonly onUnexpectedExit?: (reason: string) => void
 }
@@ -41,15 +43,19 @@ export async function startServerNode(options: ServerNodeOptions): Promise<Serve
   const fileName = options.name.replaceAll(' ', '-')
   const logFile = join(folder, `${fileName}.log`)
   const internalUrl = `http://127.0.0.1:${options.internalPort}`
-  const supervised = await startProcess(process.execPath, [main, 'serve', `--roles=${options.roles}`], {
-    name: options.name,
-    logFile,
-    pidFile: join(folder, `${fileName}.pid`),
-    env: { ...options.env, SWITCHYARD_INTERNAL_PORT: String(options.internalPort) },
-    stopBoundMs,
-    ...(options.onProgress && { onProgress: options.onProgress }),
-    ...(options.onUnexpectedExit && { onUnexpectedExit: options.onUnexpectedExit }),
-  })
+  const supervised = await startProcess(
+    process.execPath,
+    [options.program ?? main, 'serve', `--roles=${options.roles}`],
+    {
+      name: options.name,
+      logFile,
+      pidFile: join(folder, `${fileName}.pid`),
+      env: { ...options.env, SWITCHYARD_INTERNAL_PORT: String(options.internalPort) },
+      stopBoundMs,
+      ...(options.onProgress && { onProgress: options.onProgress }),
+      ...(options.onUnexpectedExit && { onUnexpectedExit: options.onUnexpectedExit }),
+    },
+  )
   return {
     name: options.name,
     roles: options.roles,

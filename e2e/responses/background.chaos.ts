@@ -1,0 +1,69 @@
+/**
+ * Nothing lost, responses: background responses of six model turns and five shell calls each, made through the official
+ * SDK, while workers, api nodes, Restate and PostgreSQL are killed with -9 in turn. Every one ends completed, with every
+ * item once; a model turn is repeated only when a kill interrupted it; one event each reaches the webhook. Then an api
+ * node is killed with foreground responses open: each is closed as failed, and its conversation goes on.
+ *
+ *   node e2e/responses/background.chaos.ts --responses 500 --rounds 10 --foreground 200
+ */
+import { parseArgs } from 'node:util'
+import { Checks } from '../load/checks.ts'
+import { seededRandom } from '../chaos/seeded-random.ts'
+import { auditBackground } from './audit-background.ts'
+import { createWorks, waitForEnds } from './background-works.ts'
+import { EventSink } from './event-sink.ts'
+import { Fleet } from './fleet.ts'
+import { loseForeground } from './lose-foreground.ts'
+import { killInTurn } from './kill-in-turn.ts'
+import { followScript } from './scripted-work.ts'
+
+/** A turn of about fifteen events takes half a second, a shell call a fifth. */
+const pace = { slowMs: 30, shellLastsMs: 200 }
+/** About as long as one kill takes, so that all of them meet work. */
+const perKillMs = 3_000
+const victimsPerRound = 4
+
+async function makeEndpoint(fleet: Fleet, url: string): Promise<void> {
+  await fleet.client().post('/webhook_endpoints', {
+    body: {
+      name: 'sink',
+      url,
+      event_types: ['response.completed', 'response.failed', 'response.incomplete', 'response.cancelled'],
+    },
+  })
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      responses: { type: 'string', default: '500' },
+      rounds: { type: 'string', default: '10' },
+      foreground: { type: 'string', default: '200' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    },
+  })
+  const [responses, rounds, foreground] = [values.responses, values.rounds, values.foreground].map(Number)
+  const sizes = { responses: responses ?? 0, rounds: rounds ?? 0, foreground: foreground ?? 0 }
+  console.log(`seed ${values.seed}, ${sizes.responses} responses, ${sizes.rounds} rounds of kills`)
+  const checks = new Checks()
+  const sink = new EventSink()
+  const fleet = await Fleet.start({ api: 2, worker: 2, shellLastsMs: pace.shellLastsMs })
+  try {
+    await makeEndpoint(fleet, await sink.listen())
+    const turns = followScript(fleet.double, pace)
+    const spreadMs = sizes.rounds * victimsPerRound * perKillMs
+    const [works, kills] = await Promise.all([
+      createWorks(fleet, sizes.responses, spreadMs),
+      killInTurn(fleet, sizes.rounds, seededRandom(Number(values.seed))),
+    ])
+    await waitForEnds(fleet, sizes.responses)
+    await auditBackground({ fleet, checks, sink, works, turns, kills })
+    if (sizes.foreground > 0) await loseForeground({ fleet, checks, sink, count: sizes.foreground })
+  } finally {
+    await fleet.stop()
+    await sink.close()
+  }
+  return checks.finish()
+}
+
+if (import.meta.main) process.exitCode = await main()
