@@ -11,7 +11,7 @@ const ofContent = ['content-disposition', 'content-range', 'accept-ranges', 'x-c
 
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
   const fault = faultReply(error, request.id)
-  if (fault.ours && !leftWhileSending(error, request)) {
+  if (fault.ours && !leftMeanwhile(error, request)) {
     log.error({ err: error, requestId: request.id }, 'request failed')
   }
   for (const name of ofContent) if (reply.hasHeader(name)) reply.removeHeader(name)
@@ -31,7 +31,8 @@ export function sendFault(error: unknown, request: FastifyRequest, reply: Fastif
     .send(JSON.stringify(fault.body))
 }
 
-/** Reading the body failed because nobody sends it any more: neither a fault of ours nor anyone left to tell. */
-function leftWhileSending(error: unknown, request: FastifyRequest): boolean {
-  return request.raw.socket.destroyed && (error as { code?: unknown }).code === 'ECONNRESET'
+/** It failed because the client has gone: neither a fault of ours nor anyone left to tell. */
+function leftMeanwhile(error: unknown, request: FastifyRequest): boolean {
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  return request.raw.socket.destroyed && (code === 'ECONNRESET' || name === 'AbortError')
 }

@@ -140,7 +140,8 @@ test('chat completions, whichever wire the provider speaks', async (t) => {
     }
   }
 
-  await t.test('S1-1.2 the shell tool is refused by name: it lives on responses only', async () => {
+  // S1-1.2
+  await t.test('the shell tool is refused by name: it lives on responses only', async () => {
     const reply = await call({ model: 'double-chat', tools: [{ type: 'shell', environment: { type: 'local' } }] })
     assert.deepEqual([reply.status, reply.error.code, reply.error.param], [400, 'unsupported_tool', 'tools[0].type'])
   })
@@ -164,4 +165,16 @@ test('chat completions, whichever wire the provider speaks', async (t) => {
       assert.deepEqual([reply.status, reply.error.code, reply.error.param], [400, code, param], reply.text)
     })
   }
+})
+
+test('a client that leaves is no failure in the log', async (t) => {
+  const app = await testApp(t)
+  app.double.queue({ trouble: 'hang' })
+  const leaving = new AbortController()
+  const reply = post(app, path, { model: 'double-chat', messages }, leaving.signal)
+  await until('the provider is asked', () => app.double.requests.length === 1)
+  leaving.abort()
+  await assert.rejects(reply)
+  await until('the provider is left', () => app.double.open() === 0)
+  assert.doesNotMatch(await app.log(), /request failed/)
 })

@@ -16,7 +16,8 @@ test('completions', async (t) => {
   const call = (body: Record<string, unknown>) =>
     app.call(createCompletion, { body: { model: 'double-chat', ...body } })
 
-  await t.test('S3-8.9-b a list of prompts gives one choice each, in its order, and counts all tokens', async () => {
+  // S3-8.9-b
+  await t.test('a list of prompts gives one choice each, in its order, and counts all tokens', async () => {
     const prompt = Array.from({ length: 20 }, (_, at) => `prompt ${at}`)
     const { status, body } = await call({ prompt })
     assert.equal(status, 200)
