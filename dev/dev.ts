@@ -18,6 +18,9 @@ const help = `npm run dev [-- options]
   --nodes api=2,worker=2   several processes a role (api nodes share one port)
   --data DIR           where engines and files live (default .data)
   --no-watch           do not restart the server when a source file is saved
+
+The model \`rehearsal\` is always there; docs/guides/rehearsal.md says what to ask it. SWITCHYARD_MODELS=models.yaml brings
+your own models beside it.
 `
 
 function print(line: string): void {
@@ -31,6 +34,7 @@ function table(stack: Stack, envFile: string): string {
     ...stack.nodes.map((node): [string, string] => [`Health of ${node.name}`, `${node.internalUrl}/readyz`]),
     ...(stack.postgres === null ? [] : [['PostgreSQL', `127.0.0.1:${stack.postgres.port}`] as [string, string]]),
     ['Restate', stack.restate.adminUrl],
+    ...(stack.rehearsal === null ? [] : [['Model', 'rehearsal (docs/guides/rehearsal.md)'] as [string, string]]),
     ['Project key', stack.seeded.projectKey],
     ['Admin key', stack.seeded.adminKey],
     ['Settings for a shell', envFile],
@@ -94,6 +98,7 @@ async function main(): Promise<number> {
   const stack = await startStack({
     dataDir,
     outboundHosts: [],
+    rehearsal: true,
     nodes: readNodes(values.nodes, values.split),
     ports: {
       http: Number(process.env['SWITCHYARD_HTTP_PORT'] ?? httpPort),

@@ -6,6 +6,7 @@ import { freePort, portIsFree } from './engines/free-port.ts'
 import { startPostgres, type Postgres } from './engines/postgres.ts'
 import { startRestate, type Restate } from './engines/restate.ts'
 import { startValkey, type Valkey } from './engines/valkey.ts'
+import { startRehearsal, type Rehearsal } from './rehearsal/rehearsal.ts'
 import { keepDevSecrets } from './dev-secrets.ts'
 import { seed, type Seeded } from './seed.ts'
 import { startServerNode, type ServerNode } from './server-node.ts'
@@ -21,6 +22,8 @@ export interface StackOptions {
   readonly given?: { readonly postgresUrl?: string; readonly valkeyUrl?: string }
   /** The only hosts that webhooks may reach, empty for every one. Unless told otherwise a stack stays on this machine. */
   readonly outboundHosts?: readonly string[]
+  /** Whether the model `rehearsal` is there, beside those of `SWITCHYARD_MODELS`. */
+  readonly rehearsal?: boolean
   /** Settings of the server beyond those of dev. */
   readonly settings?: Readonly<Record<string, string>>
   readonly onProgress?: (line: string) => void
@@ -31,6 +34,7 @@ export interface Stack {
   readonly postgres: Postgres | null
   readonly valkey: Valkey | null
   readonly restate: Restate
+  readonly rehearsal: Rehearsal | null
   readonly nodes: readonly ServerNode[]
   readonly seeded: Seeded
   readonly tls: TlsFiles
@@ -82,6 +86,7 @@ async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'st
   ])
   const postgresUrl = given.postgresUrl ?? postgres?.url ?? ''
   await migrate({ url: postgresUrl, folder: migrationsFolder, onApplied: (name) => onProgress?.(`migrated ${name}`) })
+  const rehearsal = options.rehearsal === true ? keep(await rehearse(dataDir)) : null
   const tls = await keepTls(dataDir)
   const seeded = await seed({ postgresUrl, dataDir })
   const httpPort = await choosePort(options.ports?.http)
@@ -105,10 +110,16 @@ async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'st
     SWITCHYARD_TLS_CERT_FILE: tls.cert,
     SWITCHYARD_TLS_KEY_FILE: tls.key,
     SWITCHYARD_DRAIN_TIMEOUT_MS: String(drainTimeoutMs),
+    ...(rehearsal && { SWITCHYARD_MODELS: rehearsal.modelsFile }),
     ...options.settings,
   }
   const nodes = await startNodes(options, env, keep)
-  return { postgres, valkey, restate, nodes, seeded, tls, httpPort, tlsPort, env }
+  return { postgres, valkey, restate, rehearsal, nodes, seeded, tls, httpPort, tlsPort, env }
+}
+
+async function rehearse(dataDir: string): Promise<Rehearsal> {
+  const modelsFile = process.env['SWITCHYARD_MODELS']
+  return await startRehearsal({ dataDir, ...(modelsFile !== undefined && modelsFile !== '' && { modelsFile }) })
 }
 
 async function startNodes(options: StackOptions, env: NodeJS.ProcessEnv, keep: Keep): Promise<ServerNode[]> {
