@@ -1,7 +1,7 @@
 import type { Db } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { sleep } from '#platform/std/clock.ts'
-import { insertEventsFenced, type EventBatch } from '../store/events.ts'
+import { attemptKey, insertEventsFenced, type EventBatch } from '../store/events.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 
 /** The events of one attempt of a background response, on their way into the store. */
@@ -94,14 +94,16 @@ export class EventLog {
     const batches = taken.map((pending) => ({ ...batchOf(pending), attempt: pending.log.attempt }))
     try {
       const stored = await insertEventsFenced(this.#use.db, batches)
-      for (const { log } of taken) if (!stored.has(log.responseId)) log.onLost()
-      this.#use.announce(batches.filter(({ responseId }) => stored.has(responseId)))
+      for (const { log } of taken) if (!stored.has(attemptKey(log))) log.onLost()
+      this.#use.announce(batches.filter((batch) => stored.has(attemptKey(batch))).map(announced))
     } catch (err) {
       this.#use.log.warn({ err, responses: taken.length }, 'events could not be stored and will be tried again')
       this.#failed = taken
     }
   }
 }
+
+const announced = ({ responseId, first, last, lines }: EventBatch): EventBatch => ({ responseId, first, last, lines })
 
 function batchOf({ log, first, last, lines }: Pending): EventBatch {
   return { responseId: log.responseId, first, last, lines: lines.join('\n') }

@@ -22,7 +22,7 @@ export async function insertEvents(tx: Tx, batches: readonly EventBatch[]): Prom
     .execute()
 }
 
-const insertFenced = statement<[string], { id: string }>(
+const insertFenced = statement<[string], { id: string; attempt: number }>(
   'responses.insert-events',
   `with given as (
      select * from json_to_recordset($1::json)
@@ -33,16 +33,22 @@ const insertFenced = statement<[string], { id: string }>(
      insert into responses.event (response_id, first, last, lines)
      select "responseId", first, last, lines from mine on conflict do nothing
    )
-   select "responseId" as id from mine`,
+   select "responseId" as id, attempt from mine`,
 )
 
-/** Stores batches of many responses at once. Returns those that still belong to the attempt that wrote them. */
+export type AttemptBatch = EventBatch & { readonly attempt: number }
+
+/** Names an attempt: two of one response may write at once, and only one of them is believed. */
+export const attemptKey = (one: { readonly responseId: string; readonly attempt: number }) =>
+  `${one.responseId}:${one.attempt}`
+
+/** Stores batches of many responses at once. Returns the attempts that their responses still belong to. */
 export async function insertEventsFenced(
   db: Db<ResponsesTables>,
-  batches: readonly (EventBatch & { readonly attempt: number })[],
+  batches: readonly AttemptBatch[],
 ): Promise<Set<string>> {
   const rows = await db.run(insertFenced, [JSON.stringify(batches)])
-  return new Set(rows.map(({ id }) => id))
+  return new Set(rows.map(({ id, attempt }) => attemptKey({ responseId: id, attempt })))
 }
 
 const after = statement<[string, number, number], EventBatch>(
