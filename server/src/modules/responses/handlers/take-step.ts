@@ -41,7 +41,8 @@ const renewEveryMs = 5_000
 const leaseMs = 30_000
 /** Longer than from one renewal to the next, waiting in the engine included. */
 const stalledMs = 30_000
-const eventRowsMax = 10_000
+/** Events are read in pages of so many rows, to the last: a number given twice would be a lie to every reader. */
+const eventRowsPage = 1_000
 
 export const takeStep = handler({
   name: 'responses.take-step',
@@ -118,12 +119,16 @@ async function carryOut(
   })
 }
 
-/** What an earlier attempt of the same step told before it died. */
+/** What earlier attempts of the same step told before they died. */
 async function recover(db: Db<ResponsesTables>, id: string, claimed: Claimed) {
   const since = { nextNumber: claimed.next_number, nextOutputIndex: claimed.next_output_index }
-  const batches = await listEventsAfter(db, id, since.nextNumber - 1, eventRowsMax)
-  const lines = batches.flatMap((batch) => batch.lines.split('\n').slice(Math.max(0, since.nextNumber - batch.first)))
-  return toldBy(lines, since)
+  const lines: string[] = []
+  for (let at = since.nextNumber - 1; ;) {
+    const batches = await listEventsAfter(db, id, at, eventRowsPage)
+    for (const { first, lines: told } of batches) lines.push(...told.split('\n').slice(Math.max(0, at + 1 - first)))
+    at = batches.at(-1)?.last ?? at
+    if (batches.length < eventRowsPage) return toldBy(lines, since)
+  }
 }
 
 async function goOn(
