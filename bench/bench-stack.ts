@@ -15,7 +15,7 @@ export interface Bench {
 }
 
 /** As production runs: replies are not checked, and one JSON line a request goes to a file. */
-const settings = {
+const asInProduction = {
   SWITCHYARD_HTTP_CHECK_REPLIES: 'false',
   SWITCHYARD_LOG_LEVEL: 'info',
   SWITCHYARD_LOG_PRETTY: 'false',
@@ -25,11 +25,13 @@ const settings = {
 export interface BenchOptions {
   /** Where the api process leaves a CPU profile when it ends; for finding out, not for figures. */
   readonly profileDir?: string | undefined
+  /** Of the server, beyond those of every bench. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 /** Engines, one api process and a load generator, which all go afterwards. */
 export async function withBench<Result>(
-  { profileDir }: BenchOptions,
+  { profileDir, settings }: BenchOptions,
   work: (bench: Bench) => Promise<Result>,
 ): Promise<Result> {
   const twins: SupervisedProcess[] = []
@@ -37,7 +39,10 @@ export async function withBench<Result>(
   const tellTwins = () => twins.forEach((twin) => void twin.stop())
   process.once('SIGTERM', tellTwins).once('SIGINT', tellTwins)
   const profile = profileDir !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profileDir)}` }
-  const stack = await startTemporaryStack({ nodes: { api: 1 }, settings: { ...settings, ...profile } })
+  const stack = await startTemporaryStack({
+    nodes: { api: 1 },
+    settings: { ...asInProduction, ...profile, ...settings },
+  })
   const generator = new LoadGenerator()
   try {
     const postgresUrl = stack.env['SWITCHYARD_POSTGRES_URL'] ?? ''

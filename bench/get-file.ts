@@ -15,33 +15,23 @@ import { findFile } from '../server/src/modules/files/store/files.ts'
 import { findKeyInForce } from '../server/src/modules/orgs/store/authentication.ts'
 import type { BareOptions } from './bare-get-file.ts'
 import { withBench, type Bench, type BenchOptions } from './bench-stack.ts'
-import { median, type Figure } from './figure.ts'
+import type { Figure } from './figure.ts'
 import { fillFiles } from './fill-files.ts'
-import type { LoadResult } from './load/load.ts'
-import { cpuSeconds } from './process-cpu.ts'
+import { figureOf, inTurn, type Measured, type Round, type Rounds, type Twin } from './in-turn.ts'
 import { sentStatement } from './sent-statement.ts'
 
-export interface GetFileSize extends BenchOptions {
-  readonly rounds: number
-  readonly seconds: number
-  /** Before anything is counted, each twin answers this many. */
-  readonly warmUpRequests: number
+export interface GetFileSize extends BenchOptions, Omit<Rounds, 'label'> {
   readonly filesTotal: number
 }
 
 const connections = 32
 const askedFiles = 1_000
-const warmUpSecondsMax = 60
 const readyBoundMs = 20_000
 const bareMain = fileURLToPath(new URL('bare-get-file.ts', import.meta.url))
 
-interface Twin {
+interface Served {
   readonly port: number
   readonly pid: number
-}
-
-interface Measured extends LoadResult {
-  readonly cpuMicros: number
 }
 
 export async function benchGetFile(size: GetFileSize, say: (line: string) => void): Promise<Figure[]> {
@@ -51,14 +41,15 @@ export async function benchGetFile(size: GetFileSize, say: (line: string) => voi
     await fillFiles({ url: postgresUrl, projectId, filesTotal: size.filesTotal, othersPerFile: 0 })
     const paths = (await someFiles(postgresUrl, projectId)).map((id) => `/v1/files/${id}`)
     const bare = await startBare(bench)
-    const ours: Twin = { port: stack.httpPort, pid: stack.nodes[0]?.process.pid ?? 0 }
+    const ours: Served = { port: stack.httpPort, pid: stack.nodes[0]?.process.pid ?? 0 }
     await answersAreEqual([ours, bare], key, paths)
-    const measure = (twin: Twin) => measureTwin(bench, twin, { key, paths, seconds: size.seconds })
-    for (const { port } of [ours, bare]) {
-      const warmUp = { seconds: warmUpSecondsMax, requestsMax: size.warmUpRequests }
-      await bench.generator.run({ port, key, paths, connections, ...warmUp })
-    }
-    return figuresOf(await inTurn(ours, bare, size.rounds, measure, say))
+    const twin = (name: string, { port, pid }: Served): Twin => ({
+      name,
+      pids: [pid],
+      load: { port, key, paths, connections },
+    })
+    const twins = [twin('ours', ours), twin('bare', bare)]
+    return figuresOf(await inTurn(bench, twins, { ...size, label: 'get-file' }, say))
   })
 }
 
@@ -76,7 +67,7 @@ async function someFiles(url: string, projectId: string): Promise<string[]> {
   }
 }
 
-async function startBare({ postgresUrl, nodesFolder, twins }: Bench): Promise<Twin> {
+async function startBare({ postgresUrl, nodesFolder, twins }: Bench): Promise<Served> {
   const options: BareOptions = {
     port: await freePort(),
     postgresUrl,
@@ -97,7 +88,7 @@ async function startBare({ postgresUrl, nodesFolder, twins }: Bench): Promise<Tw
 }
 
 /** A twin that answered something else would be compared in vain. */
-async function answersAreEqual(twins: readonly Twin[], key: string, paths: readonly string[]): Promise<void> {
+async function answersAreEqual(twins: readonly Served[], key: string, paths: readonly string[]): Promise<void> {
   const bodies = await Promise.all(
     twins.map(async ({ port }) => {
       const reply = await fetch(`http://127.0.0.1:${port}${paths[0]}`, { headers: { authorization: `Bearer ${key}` } })
@@ -108,58 +99,9 @@ async function answersAreEqual(twins: readonly Twin[], key: string, paths: reado
   assert.equal(bodies[0]?.status, 200)
 }
 
-async function measureTwin(
-  { generator }: Bench,
-  twin: Twin,
-  load: { key: string; paths: readonly string[]; seconds: number },
-): Promise<Measured> {
-  const before = cpuSeconds(twin.pid)
-  const result = await generator.run({ ...load, port: twin.port, connections })
-  return { ...result, cpuMicros: ((cpuSeconds(twin.pid) - before) * 1e6) / result.requests }
-}
-
-interface Round {
-  readonly ours: Measured
-  readonly bare: Measured
-}
-
-/** Who goes first changes every round, so that a machine that slows down or warms up favours neither. */
-async function inTurn(
-  ours: Twin,
-  bare: Twin,
-  roundsTotal: number,
-  measure: (twin: Twin) => Promise<Measured>,
-  say: (line: string) => void,
-): Promise<Round[]> {
-  const rounds: Round[] = []
-  for (let count = 0; count < roundsTotal; count += 1) {
-    const first = count % 2 === 0 ? ours : bare
-    const one = await measure(first)
-    const other = await measure(first === ours ? bare : ours)
-    const round = first === ours ? { ours: one, bare: other } : { ours: other, bare: one }
-    rounds.push(round)
-    say(`get-file round ${count + 1}: ours ${line(round.ours)}; bare ${line(round.bare)}`)
-  }
-  return rounds
-}
-
-const line = ({ perSecond, p50Ms, p99Ms, cpuMicros }: Measured) =>
-  `${perSecond.toFixed(0)}/s p50 ${p50Ms.toFixed(2)} p99 ${p99Ms.toFixed(2)} ms cpu ${cpuMicros.toFixed(0)} us`
-
 function figuresOf(rounds: readonly Round[]): Figure[] {
-  const figure = (
-    name: string,
-    unit: string,
-    digits: number,
-    pick: (side: Measured) => number,
-  ): Omit<Figure, 'target'> => {
-    const side = (which: keyof Round) => median(rounds.map((round) => pick(round[which]))).toFixed(digits)
-    return {
-      name: `get-file ${name}`,
-      ratio: median(rounds.map((round) => pick(round.ours) / pick(round.bare))),
-      measured: `${side('ours')} : ${side('bare')} ${unit}`,
-    }
-  }
+  const figure = (name: string, unit: string, digits: number, pick: (side: Measured) => number) =>
+    figureOf(rounds, { name: `get-file ${name}`, unit, digits }, pick)
   return [
     { ...figure('throughput', 'requests/s', 0, ({ perSecond }) => perSecond), target: { atLeast: 0.7 } },
     { ...figure('p99', 'ms', 2, ({ p99Ms }) => p99Ms), target: { atMost: 1.5 } },

@@ -14,6 +14,8 @@ import type { BenchOptions } from './bench-stack.ts'
 import { boundText, ciBound, holds, type Figure } from './figure.ts'
 import { benchGetFile } from './get-file.ts'
 import { benchListFiles } from './list-files.ts'
+import { benchResponsesPlain } from './responses-plain.ts'
+import { benchResponsesStream } from './responses-stream.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 const baselineFile = new URL('baseline.json', import.meta.url)
@@ -44,6 +46,20 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       ci
         ? { rounds: 1, deliveries: 8_000, latencySeconds: 3, urgentEvents: 50 }
         : { rounds: 5, deliveries: 100_000, latencySeconds: 10, urgentEvents: 200 },
+      say,
+    ),
+  'responses-plain': ({ ci, profileDir }, say) =>
+    benchResponsesPlain(
+      ci
+        ? { profileDir, rounds: 3, seconds: 0.5, warmUpRequests: 1_000 }
+        : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 4_000 },
+      say,
+    ),
+  'responses-stream': ({ ci, profileDir }, say) =>
+    benchResponsesStream(
+      ci
+        ? { profileDir, rounds: 3, seconds: 0.5, warmUpRequests: 200 }
+        : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 1_000 },
       say,
     ),
 }

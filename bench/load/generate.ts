@@ -1,14 +1,14 @@
 /**
- * For each load it is sent: GET requests over a fixed number of kept connections, one in flight on each, and back what
- * came of it. On bare sockets, because on a machine of two cores every cycle spent here is taken from the server that
+ * For each load it is sent: requests over a fixed number of kept connections, one in flight on each, and back what came
+ * of it. On bare sockets, because on a machine of two cores every cycle spent here is taken from the server that
  * is measured.
  */
 import { connect, type Socket } from 'node:net'
 import type { Load, LoadResult } from './load.ts'
+import { ReplyReader } from './reply-reader.ts'
 
 /** More than any machine answers in the longest run; a run that gets here ends. */
 const roomRequests = 5_000_000
-const headEnd = Buffer.from('\r\n\r\n')
 const silentMsMax = 10_000
 
 class Tally {
@@ -16,6 +16,7 @@ class Tally {
   readonly requestsMax: number
   requests = 0
   failures = 0
+  events = 0
 
   constructor(room: Float64Array, requestsMax: number) {
     this.latenciesMs = room
@@ -34,21 +35,9 @@ class Tally {
   }
 }
 
-/** The reply's status once all of it is there, null before; more than one reply is a fault of ours. */
-function readReply(bytes: Buffer): number | null {
-  const end = bytes.indexOf(headEnd)
-  if (end === -1) return null
-  const head = bytes.toString('latin1', 0, end)
-  const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
-  if (length === undefined) throw new Error(`a reply without content-length:\n${head}`)
-  const whole = end + headEnd.length + Number(length)
-  if (bytes.length > whole) throw new Error('more bytes than one reply has')
-  return bytes.length === whole ? Number(head.slice(9, 12)) : null
-}
-
 async function keepAsking(socket: Socket, requests: readonly Buffer[], untilMs: number, tally: Tally): Promise<void> {
   let sentAt = 0
-  let pending: Buffer | null = null
+  const reader = new ReplyReader()
   const ask = () => {
     const request = requests[Math.floor(Math.random() * requests.length)]
     if (request === undefined) throw new Error('no request to send')
@@ -60,17 +49,15 @@ async function keepAsking(socket: Socket, requests: readonly Buffer[], untilMs: 
     socket.once('error', reject)
     socket.once('close', () => reject(new Error('the server closed the connection')))
     socket.on('data', (chunk) => {
-      pending = pending === null ? chunk : Buffer.concat([pending, chunk])
-      const status = readReply(pending)
-      if (status === null) return
-      pending = null
+      if (!reader.push(chunk)) return
       const now = performance.now()
-      tally.note(now - sentAt, status === 200)
+      tally.note(now - sentAt, reader.status === 200)
       if (now < untilMs && !tally.full) ask()
       else resolve()
     })
     ask()
   })
+  tally.events += reader.events
 }
 
 async function open(port: number): Promise<Socket> {
@@ -91,13 +78,22 @@ function summarise(tally: Tally, seconds: number): LoadResult {
     perSecond: tally.requests / seconds,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    events: tally.events,
   }
 }
 
+function requestOf({ port, key, body, headers = {} }: Load, path: string): Buffer {
+  const lines = Object.entries({
+    host: `127.0.0.1:${port}`,
+    authorization: `Bearer ${key}`,
+    ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.from(`${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`)
+}
+
 async function carry(load: Load, room: Float64Array): Promise<LoadResult> {
-  const requests = load.paths.map((path) =>
-    Buffer.from(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${load.port}\r\nauthorization: Bearer ${load.key}\r\n\r\n`),
-  )
+  const requests = load.paths.map((path) => requestOf(load, path))
   const sockets = await Promise.all(Array.from({ length: load.connections }, () => open(load.port)))
   const tally = new Tally(room, Math.min(load.requestsMax ?? room.length, room.length))
   const began = performance.now()

@@ -6,6 +6,10 @@ export interface Load {
   readonly key: string
   /** One of these at random for each request. */
   readonly paths: readonly string[]
+  /** JSON that is posted; without it the requests are GETs. */
+  readonly body?: string
+  /** Beside those that every request has. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly connections: number
   readonly seconds: number
   /** Ends sooner, once this many were answered: for warming up, where code gets fast by being run, not by waiting. */
@@ -19,6 +23,8 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /** Server-sent events in all replies together. */
+  readonly events: number
 }
 
 const generator = fileURLToPath(new URL('generate.ts', import.meta.url))
