@@ -1,6 +1,7 @@
 import { SettingsRefused } from '#platform/config/load.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
+import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { Catalogue } from './domain/catalogue.ts'
 import { estimateTokens, type Estimated } from './domain/estimate-tokens.ts'
 import type { Model } from './domain/model.ts'
@@ -22,6 +23,7 @@ export interface InferenceUses {
   /** Reads the environment variable that holds a provider's key. */
   readonly variable: (name: string) => string | undefined
   readonly limits: ProviderLimits
+  readonly metrics?: Metrics
   /** Beside those of the file. */
   readonly extraModels?: readonly Model[]
 }
@@ -42,12 +44,15 @@ export interface Inference {
   readonly parts: Part[]
 }
 
-export function createInference({ modelsFile, variable, limits, extraModels = [] }: InferenceUses): Inference {
+export function createInference({ modelsFile, variable, limits, metrics, extraModels = [] }: InferenceUses): Inference {
   const models = [...loadModels(modelsFile, variable), ...extraModels]
   const problems = duplicates(models)
   if (problems.length > 0) throw new SettingsRefused(problems.map((problem) => `SWITCHYARD_MODELS: ${problem}.`))
   const catalogue = new Catalogue(models)
   const pools = new ProviderPools(limits)
+  metrics?.gauge('model_requests_in_flight_count', 'Requests to model providers that are under way or wait.', [], () =>
+    pools.inFlight(),
+  )
   const providers = new Map<Model, Provider>(models.map((model) => [model, openProvider(model, pools, limits)]))
   const use = { catalogue, providerOf: (model: Model) => providers.get(model) as Provider }
   return {

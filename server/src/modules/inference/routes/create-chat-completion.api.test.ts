@@ -119,6 +119,14 @@ test('chat completions, whichever wire the provider speaks', async (t) => {
       assert.ok(events.length > 2)
     })
 
+    await t.test(`${model}: after a chunk that cannot be understood nothing stays open`, async () => {
+      app.double.queue({ text: 'one two three four', after: 5, trouble: 'malformed' })
+      const events = eventsIn(await (await post(app, path, { model, messages, stream: true })).text())
+      assert.equal(events.at(-1)?.event, 'error')
+      await until('the provider is left', () => app.double.open() === 0)
+      assert.match(await app.wired.metrics.text(), /^model_requests_in_flight_count 0$/m)
+    })
+
     for (const stream of [true, false]) {
       const how = stream ? 'streamed' : 'whole'
       await t.test(`${model}, ${how}: a failure before anything was said is a status`, async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCompletion } from '@switchyard/contracts/completions.ts'
+import { until } from '#platform/http/testing/poll.ts'
 import { snapshotOf } from '../../../../test/double-models.ts'
 import { testApp } from '../../../../test/test-app.ts'
 import { eventsIn, post } from '../testing/event-stream.ts'
@@ -58,6 +59,17 @@ test('completions', async (t) => {
         .join('')
     assert.deepEqual([textOf(0), textOf(1)], ['one two', 'three'])
   })
+
+  for (const stream of [true, false]) {
+    await t.test(`when one choice fails, nothing goes on for the others (stream: ${stream})`, async () => {
+      const asked = app.double.requests.length
+      app.double.queue({ trouble: 'hang' }, { trouble: 'hang' }, { status: 400 })
+      const reply = await post(app, '/v1/completions', { model: 'double-chat', prompt: ['a', 'b', 'c'], stream })
+      assert.equal(reply.status, 502)
+      await until('all are left', () => app.double.open() === 0)
+      assert.equal(app.double.requests.length - asked, 3)
+    })
+  }
 
   await t.test('sampling that the wire knows is passed on', async () => {
     await call({ prompt: 'x', seed: 7, stop: ['y'], max_tokens: 3, presence_penalty: 1 })

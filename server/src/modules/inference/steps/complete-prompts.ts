@@ -57,11 +57,22 @@ async function* sayingOf(index: number, parts: AsyncIterable<TurnPart>): AsyncGe
   for await (const part of parts) yield { index, part }
 }
 
-function sayings(provider: Provider, body: CreateCompletion, signal: AbortSignal) {
+/** What all choices say, as it comes. When one fails or nobody listens any more, the others end as well. */
+async function* sayings(
+  provider: Provider,
+  body: CreateCompletion,
+  signal: AbortSignal,
+): AsyncGenerator<Said, void, void> {
+  const ended = new AbortController()
+  const either = AbortSignal.any([signal, ended.signal])
   const sources = promptsOf(body).map(
-    (prompt, index) => () => sayingOf(index, streamTurn(provider, turnOf(body, prompt), signal)),
+    (prompt, index) => () => sayingOf(index, streamTurn(provider, turnOf(body, prompt), either)),
   )
-  return interleave(sources, choicesAtOnce)
+  try {
+    yield* interleave(sources, choicesAtOnce)
+  } finally {
+    ended.abort()
+  }
 }
 
 const textIn = (part: TurnPart) => (part.type === 'text' || part.type === 'refusal' ? part.delta : '')
@@ -127,14 +138,18 @@ async function* streamed(
   const countWanted = options?.include_usage === true
   const noCount = countWanted ? { usage: null } : {}
   let usage = usageOf({ input: 0, output: 0 })
-  for (let next = first; next.done !== true; next = await said.next()) {
-    const { index, part } = next.value
-    const text = textIn(part)
-    if (part.type === 'finish') usage = sum(usage, part.usage)
-    else if (text === '') continue
-    const finish = part.type === 'finish' ? part.reason : null
-    const choices = [{ index, text, logprobs: null, finish_reason: finish }]
-    yield eventBatch([JSON.stringify({ ...common, choices, ...noCount })])
+  try {
+    for (let next = first; next.done !== true; next = await said.next()) {
+      const { index, part } = next.value
+      const text = textIn(part)
+      if (part.type === 'finish') usage = sum(usage, part.usage)
+      else if (text === '') continue
+      const finish = part.type === 'finish' ? part.reason : null
+      const choices = [{ index, text, logprobs: null, finish_reason: finish }]
+      yield eventBatch([JSON.stringify({ ...common, choices, ...noCount })])
+    }
+  } finally {
+    await said.return()
   }
   const last = countWanted ? [JSON.stringify({ ...common, choices: [], usage: chatUsageOf(usage) })] : []
   yield eventBatch([...last, '[DONE]'])

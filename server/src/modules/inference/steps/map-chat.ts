@@ -46,18 +46,22 @@ async function* mapped(
     JSON.stringify({ ...common, choices: [{ index: 0, delta, logprobs, finish_reason: finish }], ...noCount })
   const deltas = new ChatDeltas()
   yield eventBatch([chunk({ role: 'assistant', content: '', refusal: null }, null)])
-  for (let next = first; next.done !== true; next = await parts.next()) {
-    const part = next.value
-    if (part.type === 'finish') {
-      const last = [chunk({}, deltas.finishReason(part.reason))]
-      if (countWanted) last.push(JSON.stringify({ ...common, choices: [], usage: chatUsageOf(part.usage) }))
-      yield eventBatch([...last, '[DONE]'])
-      continue
+  try {
+    for (let next = first; next.done !== true; next = await parts.next()) {
+      const part = next.value
+      if (part.type === 'finish') {
+        const last = [chunk({}, deltas.finishReason(part.reason))]
+        if (countWanted) last.push(JSON.stringify({ ...common, choices: [], usage: chatUsageOf(part.usage) }))
+        yield eventBatch([...last, '[DONE]'])
+        continue
+      }
+      const delta = deltas.of(part)
+      if (delta === null) continue
+      const logprobs =
+        part.type === 'text' && part.logprobs !== undefined ? { content: part.logprobs, refusal: null } : null
+      yield eventBatch([chunk(delta, null, logprobs)])
     }
-    const delta = deltas.of(part)
-    if (delta === null) continue
-    const logprobs =
-      part.type === 'text' && part.logprobs !== undefined ? { content: part.logprobs, refusal: null } : null
-    yield eventBatch([chunk(delta, null, logprobs)])
+  } finally {
+    await parts.return?.()
   }
 }

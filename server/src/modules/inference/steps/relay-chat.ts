@@ -75,10 +75,14 @@ async function* relayed(
   events: AsyncGenerator<string[], void, void>,
   first: IteratorResult<string[], void>,
 ): AsyncGenerator<ServerEvent, void, void> {
-  for (let next = first; next.done !== true; next = await events.next()) {
-    const texts: string[] = []
-    for (const data of next.value) relay.accept(data, texts)
-    if (texts.length > 0) yield eventBatch(texts)
+  try {
+    for (let next = first; next.done !== true; next = await events.next()) {
+      const texts: string[] = []
+      for (const data of next.value) relay.accept(data, texts)
+      if (texts.length > 0) yield eventBatch(texts)
+    }
+  } finally {
+    await events.return()
   }
   if (!relay.finished && !relay.done) throw cut()
   yield eventBatch(relay.last())
