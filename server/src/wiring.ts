@@ -96,6 +96,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     modelsFile: settings.models,
     variable: environmentVariable,
     limits: providerLimits(settings),
+    metrics,
   })
   const responses = createResponses({
     db,
