@@ -87,3 +87,28 @@ test('a name that two models claim is refused', () => {
   const { problems } = readModels({ models: [...models, { ...models[0], id: 'other' }] }, variable)
   assert.deepEqual(problems, ['the name house-8b is given twice; ids and aliases must all differ'])
 })
+
+/** The catalogue of a file in which the alias `house` stands at one of the snapshots. */
+function catalogueAt(snapshots: readonly string[], current: string): Catalogue {
+  const [entry] = (parse(house) as { models: [Record<string, unknown>] }).models
+  const content = snapshots.map((id) => ({ ...entry, id, aliases: id === current ? ['house'] : [] }))
+  const { models, problems } = readModels({ models: content }, variable)
+  assert.deepEqual(problems, [])
+  return new Catalogue(models)
+}
+
+// S3-9.1-b S3-9.1-c
+test('an alias is pointed at a newer snapshot, and the earlier one stays selectable by its dated name', () => {
+  const snapshots = ['house-2026-01-01', 'house-2026-06-01']
+  const before = catalogueAt(snapshots.slice(0, 1), 'house-2026-01-01')
+  assert.equal(before.get('house').id, 'house-2026-01-01')
+  const after = catalogueAt(snapshots, 'house-2026-06-01')
+  assert.equal(after.get('house').id, 'house-2026-06-01')
+  assert.equal(after.get('house-2026-01-01').id, 'house-2026-01-01')
+})
+
+// S3-9.2-b
+test('a snapshot that was removed is a model that does not exist', () => {
+  const after = catalogueAt(['house-2026-06-01'], 'house-2026-06-01')
+  assert.throws(() => after.get('house-2026-01-01'), { code: 'model_not_found' })
+})
