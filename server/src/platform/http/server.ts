@@ -121,11 +121,14 @@ function openFastify(
   app.decorateRequest('operation', 'unknown')
   readBodies(app)
   const cors = createCors(options.corsOrigins)
-  const unknown = unknownPaths(use.routes.map((route) => route.operation))
+  const unknown = unknownPaths(
+    use.routes.map((route) => route.operation),
+    use.sockets.map((route) => route.operation),
+  )
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
     if (cors?.(request, reply) === true) return
-    if (request.is404) done(unknown(request.url))
+    if (request.is404) done(unknown(request.method, request.url))
     else if (lacksHost(request)) done(new Fault('invalid_value', 'The request has no Host header.'))
     else done()
   })

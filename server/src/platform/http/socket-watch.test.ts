@@ -27,10 +27,13 @@ test('a client that answers is left alone', async (t) => {
   server.terminate()
 })
 
-test('a client that does not answer is gone', async (t) => {
-  const { server } = await pair(t, { autoPong: false })
+test('a client that leaves two pings unanswered is gone', async (t) => {
+  const { server, client } = await pair(t, { autoPong: false })
+  let pings = 0
+  client.on('ping', () => (pings += 1))
   watchSocket(server, 20)
   await until('the socket to end', () => server.readyState === WebSocket.CLOSED)
+  assert.equal(pings, 2)
 })
 
 test('a client that stops reading is cut before it fills memory', async (t) => {

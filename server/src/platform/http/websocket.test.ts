@@ -110,6 +110,32 @@ test('closing the server tells every socket with 1001 and takes no more', async 
   assert.deepEqual(await codes, [1001, 1001])
 })
 
+test('a socket with something in hand is told only when that has ended', async (t) => {
+  const gate = Promise.withResolvers<void>()
+  const busy = socketRoute(talk, (socket) => {
+    socket.send('hello')
+    return { drain: () => gate.promise.then(() => socket.send('done')) }
+  })
+  const app = await testServer(t, { sockets: [busy] })
+  const socket = open(app)
+  await once(socket, 'message')
+  const last = once(socket, 'message')
+  const code = once(socket, 'close').then(([given]) => given as number)
+  const closed = app.server.close()
+  gate.resolve()
+  assert.equal(String(((await last) as [Buffer])[0]), 'done')
+  assert.equal(await code, 1001)
+  await closed
+})
+
+test('a plain GET of a socket is told to upgrade', async (t) => {
+  const app = await testServer(t, { sockets: [echo] })
+  const reply = await fetch(`${app.url}/v1/talk?model=m`, { headers: key })
+  const { error } = (await reply.json()) as ErrorBody
+  assert.deepEqual([reply.status, reply.headers.get('upgrade'), error.code], [426, 'websocket', 'upgrade_required'])
+  assert.equal((await fetch(`${app.url}/v1/talk`, { method: 'POST', headers: key })).status, 404)
+})
+
 test('an upgrade that is still being admitted when the server closes is refused', async (t) => {
   const gate = Promise.withResolvers<void>()
   let asked = false

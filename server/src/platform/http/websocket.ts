@@ -27,15 +27,21 @@ export interface SocketContext<O extends Operation> {
   readonly requestId: string
 }
 
+/** What a route keeps of a socket while it is open. */
+export interface SocketSession {
+  /** Finishes what is in hand and begins nothing more; the socket is closed when it resolves. */
+  drain(): Promise<void>
+}
+
 export interface SocketRoute {
   readonly operation: Operation
-  readonly open: (socket: WebSocket, context: SocketContext<Operation>) => void
+  readonly open: (socket: WebSocket, context: SocketContext<Operation>) => SocketSession | void
 }
 
 /** Binds a GET operation to a socket. Authentication, scope and query are checked before the upgrade. */
 export function socketRoute<O extends Operation & { auth: Auth }>(
   operation: O,
-  open: (socket: WebSocket, context: SocketContext<O>) => void,
+  open: (socket: WebSocket, context: SocketContext<O>) => SocketSession | void,
 ): SocketRoute {
   return { operation, open: open as unknown as SocketRoute['open'] }
 }
@@ -43,7 +49,7 @@ export function socketRoute<O extends Operation & { auth: Auth }>(
 export interface Sockets {
   /** Takes the upgrades of one listener. */
   attach(server: Server): void
-  /** Tells every client that this node is going away; no further socket is opened. */
+  /** Tells every client that this node is going away, once what it waits for has ended; no further socket is opened. */
   closeAll(): void
   readonly open: number
 }
@@ -63,6 +69,7 @@ interface Admitted {
 export function createSockets(use: SocketsUse): Sockets {
   const server = new WebSocketServer({ noServer: true, maxPayload: frameBytesMax, clientTracking: true })
   const byPath = new Map(use.routes.map((route) => [route.operation.path, route]))
+  const sessions = new WeakMap<WebSocket, SocketSession>()
   let admitting = 0
 
   async function admit(request: IncomingMessage, requestId: string): Promise<Admitted> {
@@ -90,11 +97,21 @@ export function createSockets(use: SocketsUse): Sockets {
     })
     watchSocket(client)
     try {
-      route.open(client, context)
+      const session = route.open(client, context)
+      if (session !== undefined) sessions.set(client, session)
     } catch (err) {
       use.log.error({ err, requestId }, 'socket failed to open')
       client.close(internalError, 'internal error')
     }
+  }
+
+  async function leave(client: WebSocket): Promise<void> {
+    try {
+      await sessions.get(client)?.drain()
+    } catch (err) {
+      use.log.error({ err }, 'socket failed to drain')
+    }
+    client.close(goingAway, 'server is going away')
   }
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
@@ -132,7 +149,7 @@ export function createSockets(use: SocketsUse): Sockets {
       listener.on('upgrade', (request, socket, head) => void upgrade(request, socket, head))
     },
     closeAll() {
-      for (const client of server.clients) client.close(goingAway, 'server is going away')
+      for (const client of server.clients) void leave(client)
     },
     get open() {
       return server.clients.size
