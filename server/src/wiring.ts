@@ -111,6 +111,9 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     prefix: settings.durablePrefix,
     backgroundMax: settings.responsesBackgroundMax,
     retentionDays: settings.responsesRetentionDays,
+    bodyBytesMax: settings.httpBodyBytesMax,
+    socketLifetimeMs: settings.responsesSocketLifetimeMs,
+    socketStallMs: settings.responsesSocketStallMs,
   })
   return {
     settings,

@@ -48,6 +48,8 @@ export interface TestApp {
   readonly double: ProviderDouble
   /** Everything logged so far. */
   log(): Promise<string>
+  /** As at SIGTERM: finishes what is in hand. True when all of it was finished in time. */
+  drain(): Promise<boolean>
   call<O extends Operation>(
     operation: O,
     input?: CallInput,
@@ -99,6 +101,7 @@ export async function testApp(
       await flushLog(log)
       return lines.join('')
     },
+    drain: () => running.drain(),
     async call(operation, input = {}) {
       const keys = { project_key: org.project.key, admin_key: org.adminKey, ads_key: org.adsKey }
       return (await callOperation(baseUrl, operation, { key: keys[operation.auth], ...input })) as never

@@ -26,6 +26,7 @@ import { createResponseRoute } from './routes/create-response.ts'
 import { deleteResponseRoute } from './routes/delete-response.ts'
 import { listInputItemsRoute } from './routes/list-input-items.ts'
 import { retrieveResponseRoute } from './routes/retrieve-response.ts'
+import { responsesSockets } from './socket/open-socket.ts'
 import { nodeLease } from './steps/node-lease.ts'
 import { createContextReader } from './steps/read-context.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
@@ -48,6 +49,10 @@ export interface ResponsesUses {
   readonly prefix: string
   readonly backgroundMax: number
   readonly retentionDays: number
+  /** Largest event that a socket reads. */
+  readonly bodyBytesMax: number
+  readonly socketLifetimeMs: number
+  readonly socketStallMs: number
 }
 
 export interface Responses {
@@ -79,6 +84,8 @@ export function createResponses(uses: ResponsesUses): Responses {
   const stop = { db, publish, announce, startNext }
   const create = { ...moves, ...stop, log, node, feed, submitStep, backgroundMax }
   const events = new EventLog({ db, log, announce })
+  const { bodyBytesMax, socketLifetimeMs, socketStallMs } = uses
+  const sockets = responsesSockets({ ...create, bodyBytesMax, socketLifetimeMs, socketStallMs })
   const sweep = { everyMs: sweepEveryMs, leaseMs: sweepLeaseMs, db: database.as<PlatformTables>(), log }
   return {
     routes: [
@@ -90,8 +97,8 @@ export function createResponses(uses: ResponsesUses): Responses {
       cancelResponseRoute(stop),
       listInputItemsRoute({ db }),
     ],
-    sockets: [],
-    parts: [nodeLease({ db, log, node }), feed.part],
+    sockets: [sockets.route],
+    parts: [nodeLease({ db, log, node }), feed.part, sockets.part],
     handlers: [bind(takeStep, { ...moves, ...stop, log, events, submitStep })],
     sweeps: [
       dueSweep({ ...sweep, name: 'responses.orphans', run: () => sweepOrphans(stop) }),

@@ -191,6 +191,20 @@ export const settings = {
     unit: 'days',
     description: 'How long stored responses are kept, with their items and events.',
   }),
+  SWITCHYARD_RESPONSES_SOCKET_LIFETIME_MS: integer({
+    fallback: 3_600_000,
+    min: 100,
+    max: 86_400_000,
+    unit: 'ms',
+    description: 'How long a WebSocket of /v1/responses lasts before its client must open another one.',
+  }),
+  SWITCHYARD_RESPONSES_SOCKET_STALL_MS: integer({
+    fallback: 60_000,
+    min: 100,
+    max: 3_600_000,
+    unit: 'ms',
+    description: 'A client of such a socket that leaves events unread and reads nothing for this long is cut.',
+  }),
 
   SWITCHYARD_WEBHOOKS_HTTP_ALLOWED: flag({
     fallback: false,

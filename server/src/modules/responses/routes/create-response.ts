@@ -50,7 +50,7 @@ async function inForeground(
   { keyed, commit, signal }: { keyed: boolean; commit: Commit; signal: AbortSignal },
 ): Promise<Response | EventStream> {
   const tell = body.stream === true
-  const moves = await beginInline(use, accepted, { tell, signal, commit: keyed ? commit : null })
+  const moves = await beginInline(use, accepted, { tell, generate: true, signal, commit: keyed ? commit : null })
   if (tell) return await streamed(moves, accepted, signal)
   const next = await moves.next()
   if (next.done !== true) throw new Error('a response that nobody listens to tells nothing')

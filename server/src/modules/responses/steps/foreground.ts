@@ -20,6 +20,7 @@ export interface ForegroundUses extends MoveUses, CloseUses {
 
 export interface Foreground {
   readonly tell: boolean
+  readonly generate: boolean
   readonly signal: AbortSignal
   /** The transaction that keeps the reply as well; null when nobody asked for that. */
   readonly commit: (<Reply>(decide: (tx: Tx) => Promise<Reply>) => Promise<Reply>) | null
@@ -29,7 +30,7 @@ export interface Foreground {
 export async function beginInline(
   use: ForegroundUses,
   accepted: Accepted,
-  { tell, signal, commit }: Foreground,
+  { tell, generate, signal, commit }: Foreground,
 ): Promise<ReturnType<typeof runInline>> {
   const { live, input, previousId, conversationId, conversationVersion } = accepted
   const { id, projectId, asked } = live
@@ -70,7 +71,7 @@ export async function beginInline(
     return row?.ended_at ?? null
   }
 
-  return runInline(use, { accepted, createdAt, tell, signal, close })
+  return runInline(use, { accepted, createdAt, tell, generate, signal, close })
 }
 
 /** A conversation takes one response at a time. */

@@ -1,7 +1,7 @@
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { after, type Ending, type LiveResponse } from '../domain/live-response.ts'
-import { nextMove } from '../domain/next-move.ts'
+import { nextMove, type Move } from '../domain/next-move.ts'
 import { responseView, type ResponseState } from '../domain/response-view.ts'
 import type { Accepted } from './accept.ts'
 import { stateOf } from './close-response.ts'
@@ -12,6 +12,8 @@ export interface InlineRun {
   readonly createdAt: Date
   /** Whether anybody listens to the events. */
   readonly tell: boolean
+  /** False: it is accepted and ends at once, so that a later one can continue it. */
+  readonly generate: boolean
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
   /** Commits the end. Returns when it ended, or null when somebody else had ended it. */
@@ -31,6 +33,8 @@ const terminalEvent = {
   cancelled: 'response.incomplete',
   failed: 'response.failed',
 } as const
+
+const prepared: Move = { kind: 'end', ending: { status: 'completed' } }
 
 const ours: Ending = { status: 'failed', error: { code: 'server_error', message: 'Something went wrong on our side.' } }
 
@@ -65,7 +69,9 @@ export async function* runInline(
       ]
     }
     for (;;) {
-      const move = nextMove(live, (at) => use.context.tokens(at.projectId, at.asked, [...at.context, ...at.output]))
+      const move = run.generate
+        ? nextMove(live, (at) => use.context.tokens(at.projectId, at.asked, [...at.context, ...at.output]))
+        : prepared
       let ending = move.kind === 'end' ? move.ending : null
       if (move.kind !== 'end') {
         const moved = yield* makeMove(use, live, move, { tell, signal })
