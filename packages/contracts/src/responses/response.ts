@@ -54,6 +54,9 @@ export const Response = z.strictObject({
   store: z.boolean(),
   temperature: z.number(),
   top_p: z.number(),
+  /** No request can ask for penalties, but the open form of the response has them. */
+  presence_penalty: z.number(),
+  frequency_penalty: z.number(),
   text: z.strictObject({ format: TextFormat, verbosity: z.string() }),
   tool_choice: ToolChoice,
   tools: z.array(Tool),

@@ -1,5 +1,6 @@
 import type { OutputItem } from '@switchyard/contracts/responses/items.ts'
 import type { Response, ResponseError, ResponseStatus, Usage } from '@switchyard/contracts/responses/response.ts'
+import type { Tool } from '@switchyard/contracts/responses/tools.ts'
 import type { Asked } from './asked.ts'
 
 export type IncompleteReason = 'max_output_tokens' | 'content_filter'
@@ -17,6 +18,11 @@ export interface ResponseState {
   readonly incompleteReason: IncompleteReason | null
   readonly usage: Usage | null
   readonly output: readonly OutputItem[]
+}
+
+/** What a declaration left out is told as null: readers of the echo may rely on these fields. */
+function toolView(tool: Tool): Tool {
+  return tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
 }
 
 const seconds = (at: Date) => Math.floor(at.getTime() / 1_000)
@@ -50,9 +56,11 @@ export function responseView(state: ResponseState): Response {
     store: asked.store,
     temperature: asked.temperature ?? 1,
     top_p: asked.topP ?? 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
     text: { format: asked.text.format, verbosity: asked.text.verbosity ?? 'medium' },
     tool_choice: asked.toolChoice,
-    tools: [...asked.tools],
+    tools: asked.tools.map(toolView),
     top_logprobs: asked.topLogprobs,
     truncation: asked.truncation,
     usage: state.usage,

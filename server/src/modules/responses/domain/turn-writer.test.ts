@@ -142,6 +142,6 @@ test('nobody listening changes nothing but the events', () => {
   }
   const [item] = quiet.items
   assert.ok(item?.type === 'message')
-  assert.deepEqual(item.content, [{ type: 'output_text', text: 'ab', annotations: [] }])
+  assert.deepEqual(item.content, [{ type: 'output_text', text: 'ab', annotations: [], logprobs: [] }])
   assert.equal(quiet.nextOutputIndex, 4)
 })

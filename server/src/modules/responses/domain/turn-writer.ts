@@ -325,6 +325,6 @@ function partView(part: OpenText) {
     type: 'output_text' as const,
     text: part.text,
     annotations: [],
-    ...(part.logprobs.length === 0 ? {} : { logprobs: part.logprobs }),
+    logprobs: part.logprobs,
   }
 }
