@@ -27,11 +27,14 @@ const STACK_BOUND_MS = 180_000
  * One stack for the tests of a file: engines and one server process with all roles, as `npm run dev` starts them.
  * What the tests share is prepared here, because hooks of a file do not wait for each other.
  */
-export function useStack(prepare?: (running: RunningStack) => Promise<void>): () => RunningStack {
+export function useStack(
+  prepare?: (running: RunningStack) => Promise<void>,
+  settings: () => Promise<Readonly<Record<string, string>>> = async () => ({}),
+): () => RunningStack {
   let running: RunningStack | null = null
   before(
     async () => {
-      running = open(await startTemporaryStack({ nodes: { all: 1 } }))
+      running = open(await startTemporaryStack({ nodes: { all: 1 }, settings: await settings() }))
       await prepare?.(running)
     },
     { timeout: STACK_BOUND_MS },
