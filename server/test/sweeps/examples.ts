@@ -1,9 +1,11 @@
 import type { Operation } from '@switchyard/contracts/operation.ts'
 import { operations } from '@switchyard/contracts/operations.ts'
 import type { Example, MakeExample } from './example.ts'
+import { conversationExamples } from './examples/conversations.ts'
 import { fileExamples } from './examples/files.ts'
 import { inferenceExamples } from './examples/inference.ts'
 import { organizationExamples } from './examples/organization.ts'
+import { responseExamples } from './examples/responses.ts'
 import { webhookExamples } from './examples/webhooks.ts'
 import type { Place } from './place.ts'
 
@@ -13,6 +15,8 @@ const examples: Readonly<Record<string, MakeExample>> = {
   ...organizationExamples,
   ...webhookExamples,
   ...inferenceExamples,
+  ...responseExamples,
+  ...conversationExamples,
 }
 
 /** Every operation with its example; throws when one of either has no partner. */

@@ -6,6 +6,7 @@ import { operations } from '@switchyard/contracts/operations.ts'
 import { testApp } from '../test-app.ts'
 import { sweptOperations } from './examples.ts'
 import type { FaultCase, Provocation } from './fault-cases/fault-case.ts'
+import { conversationFaults } from './fault-cases/conversations.ts'
 import { fileFaults } from './fault-cases/files.ts'
 import { inferenceFaults } from './fault-cases/inference.ts'
 import {
@@ -17,6 +18,7 @@ import {
   userFaults,
 } from './fault-cases/organization.ts'
 import { projectApiKeyFaults, projectFaults, projectUserFaults, serviceAccountFaults } from './fault-cases/projects.ts'
+import { responseFaults } from './fault-cases/responses.ts'
 import { webhookFaults } from './fault-cases/webhooks.ts'
 import { ask, ownPlace, type Place } from './place.ts'
 import { sendRaw } from './raw-request.ts'
@@ -36,6 +38,8 @@ const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCas
   ...auditLogFaults,
   ...webhookFaults,
   ...inferenceFaults,
+  ...responseFaults,
+  ...conversationFaults,
 }
 
 const declared = ({ id, faults: codes = [] }: Operation) => codes.map((code) => `${id}: ${code}`)
@@ -46,7 +50,11 @@ test('the table of faults holds a case for everything that is declared, and noth
 })
 
 /** A refusal over the wire, whichever way the request was made. */
-async function provoke(place: Place, operation: Operation, { raw, headers, key, ...input }: Provocation) {
+async function provoke(
+  place: Place,
+  operation: Operation,
+  { raw, headers, key, leaves: _leaves, undo: _undo, ...input }: Provocation,
+) {
   if (raw !== undefined) {
     const reply = await sendRaw(place, operation, input, raw)
     return { ...reply, shouldRetry: reply.headers['x-should-retry'] ?? null }
@@ -71,7 +79,9 @@ test('every fault that an operation declares can be met, as the catalogue says, 
         assert.deepEqual(rest, { type: entry.type, code, param: provocation.param })
         assert.ok(message.length > 10)
         assert.equal(reply.shouldRetry, entry.retry === undefined ? null : String(entry.retry))
+        if (provocation.leaves === true) return
         assert.deepEqual(await snapshot(app), before, 'a refused request changed something')
+        await provocation.undo?.()
       })
     }
   }

@@ -11,6 +11,10 @@ export interface Provocation extends Example {
   readonly headers?: Readonly<Record<string, string>>
   /** Another key than that of the place. */
   readonly key?: string
+  /** It failed after it had begun, and what it did until then stays on record. */
+  readonly leaves?: true
+  /** Takes away what the case made, where it is so much that it slows down all others. */
+  readonly undo?: () => Promise<unknown>
   /** What the error must name. */
   readonly param: string | null
 }

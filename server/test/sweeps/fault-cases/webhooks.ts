@@ -20,11 +20,12 @@ const replayMax = 100_000
 const replaySecond = 1_000_000_000
 
 /** One event more than a replay sends, all in one second of long ago. */
-async function addTooManyEvents(at: Place): Promise<void> {
+async function addTooManyEvents(at: Place): Promise<() => Promise<unknown>> {
   const first = firstIdAt('evt_', replaySecond * 1_000).slice(0, -6)
   await sql`insert into webhooks.event (id, project_id, type, created_at, body)
     select ${first} || lpad(number::text, 6, '0'), ${at.project.id}, 'response.completed', clock_timestamp(), '{}'
     from generate_series(1, ${replayMax + 1}) number`.execute(at.app.db.kysely)
+  return () => sql`delete from webhooks.event where id like ${`${first}%`}`.execute(at.app.db.kysely)
 }
 
 const endpointsMax = 100
@@ -80,8 +81,8 @@ export const webhookFaults: FaultCases<typeof webhookOperations> = {
     not_found: missing({ after: 0, before: 1 }),
     async replay_too_large(at) {
       const params = await newEndpoint(at)
-      await addTooManyEvents(at)
-      return { params, body: { after: replaySecond, before: replaySecond + 1, dry_run: true }, param: 'before' }
+      const undo = await addTooManyEvents(at)
+      return { params, body: { after: replaySecond, before: replaySecond + 1, dry_run: true }, undo, param: 'before' }
     },
   },
 }
