@@ -93,19 +93,21 @@ async function carryOut(
     const response = responseView(stateOf(accepted, begun, createdAt, null))
     await tell([{ type: 'response.in_progress', response }])
   }
-  await tell(closings(told))
-
   const move = nextMove(begun, (at) => use.context.tokens(at.projectId, at.asked, [...at.context, ...at.output]))
+  const { shellOutput } = told
+  const shown = move.kind === 'shell' && shellOutput?.item.call_id === move.call.call_id ? shellOutput : null
+  await tell(closings(told, shown))
   let live = begun
   let moved: Moved | null = null
   if (move.kind !== 'end') {
-    const moves = makeMove(use, begun, move, { tell: true, signal })
+    const moves = makeMove(use, begun, move, { tell: true, signal, shown })
     for (let next = await moves.next(); ; next = await moves.next()) {
       if (next.done === true) {
         moved = next.value
         break
       }
-      await tell(next.value)
+      // One that was called off tells nothing more: what it would say of its end is not how it ends.
+      if (!signal.aborted) await tell(next.value)
     }
     live = after(begun, moved)
   }

@@ -2,7 +2,7 @@ import type { LiveResponse } from '../domain/live-response.ts'
 import type { HostedShell } from '../domain/hosted-shell.ts'
 import type { Move } from '../domain/next-move.ts'
 import { takeCompaction, type CompactUses } from './compact.ts'
-import { runShellCall } from './run-shell-call.ts'
+import { runShellCall, type ShellCallOptions } from './run-shell-call.ts'
 import { takeTurn, type TakeTurnUses, type Telling } from './take-turn.ts'
 
 export interface MoveUses extends TakeTurnUses, CompactUses {
@@ -16,7 +16,7 @@ export function makeMove(
   use: MoveUses,
   live: LiveResponse,
   move: Exclude<Move, { kind: 'end' }>,
-  options: { tell: boolean; signal: AbortSignal },
+  options: ShellCallOptions,
 ): Telling {
   switch (move.kind) {
     case 'turn':

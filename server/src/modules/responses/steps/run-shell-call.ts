@@ -5,18 +5,31 @@ import { clipOutput } from '../domain/clip-output.ts'
 import type { HostedShell, ShellResult } from '../domain/hosted-shell.ts'
 import { noUsage, type LiveResponse } from '../domain/live-response.ts'
 import type { ShellCallItem } from '../domain/next-move.ts'
+import type { ToldShellOutput } from '../domain/open-items.ts'
 import type { Telling } from './take-turn.ts'
+
+export interface ShellCallOptions {
+  readonly tell: boolean
+  readonly signal: AbortSignal
+  /** What an attempt that died showed of the same call's output: this one goes on with it. */
+  readonly shown?: ToldShellOutput | null
+}
 
 /** One hosted shell call, told as it goes. */
 export async function* runShellCall(
   use: { readonly shell: HostedShell | null },
   live: LiveResponse,
   call: ShellCallItem,
-  { tell, signal }: { tell: boolean; signal: AbortSignal },
+  { tell, signal, shown = null }: ShellCallOptions,
 ): Telling {
   const { shell } = use
   if (shell === null) throw new Error('a hosted shell call was accepted without a hosted shell')
-  const at = { item_id: newId('sho_'), output_index: live.nextOutputIndex }
+  const at = {
+    item_id: shown?.item.id ?? newId('sho_'),
+    output_index: shown?.outputIndex ?? live.nextOutputIndex,
+  }
+  const nextOutputIndex = Math.max(live.nextOutputIndex, at.output_index + 1)
+  if (shown?.done === true) return { items: [shown.item], usage: noUsage, nextOutputIndex, ending: null }
   const max = call.action.max_output_length ?? null
   const item = (status: 'in_progress' | 'completed' | 'incomplete', output: ShellOutputEntry[]): OutputItem => ({
     type: 'shell_call_output',
@@ -38,8 +51,9 @@ export async function* runShellCall(
     output_index: at.output_index,
     item: item('in_progress', []),
   }
-  if (tell) yield [begun]
+  if (tell && shown === null) yield [begun]
 
+  const unshown = notShownBefore(shown)
   let result: ShellResult | undefined
   let failure: { error: unknown } | undefined
   const running = shell
@@ -47,8 +61,10 @@ export async function* runShellCall(
       projectId: live.projectId,
       responseId: live.id,
       signal,
-      onOutput: (command_index, delta) =>
-        say({ type: 'response.shell_call_output_content.delta', ...at, command_index, delta }),
+      onOutput: (command_index, printed) => {
+        const delta = unshown(command_index, printed)
+        if (delta !== null) say({ type: 'response.shell_call_output_content.delta', ...at, command_index, delta })
+      },
     })
     .then(
       (value) => void (result = value),
@@ -76,7 +92,28 @@ export async function* runShellCall(
   return {
     items: [ended],
     usage: noUsage,
-    nextOutputIndex: at.output_index + 1,
+    nextOutputIndex,
     ending: signal.aborted ? { status: 'cancelled' } : null,
+  }
+}
+
+type Printed = { stdout?: string; stderr?: string }
+
+/** Asked again, the shell prints from the beginning: what readers have seen already is left out. */
+function notShownBefore(shown: ToldShellOutput | null): (commandIndex: number, printed: Printed) => Printed | null {
+  if (shown === null) return (_index, printed) => printed
+  const left = shown.shown.map((command) => ({ ...command }))
+  const cut = (skip: { stdout: number; stderr: number } | undefined, stream: 'stdout' | 'stderr', text = '') => {
+    const skipped = Math.min(skip?.[stream] ?? 0, text.length)
+    if (skip !== undefined) skip[stream] -= skipped
+    return text.slice(skipped)
+  }
+  return (index, { stdout, stderr }) => {
+    const rest = { stdout: cut(left[index], 'stdout', stdout), stderr: cut(left[index], 'stderr', stderr) }
+    if (rest.stdout === '' && rest.stderr === '') return null
+    return {
+      ...(rest.stdout === '' ? {} : { stdout: rest.stdout }),
+      ...(rest.stderr === '' ? {} : { stderr: rest.stderr }),
+    }
   }
 }
