@@ -3,7 +3,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { listEventsAfter, type EventBatch } from '../store/events.ts'
-import { isRunning } from '../store/running.ts'
+import { isRunning, lookAt } from '../store/running.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 
 export interface EventFeedUses {
@@ -22,14 +22,19 @@ export interface FeedEvent {
 }
 
 const pageRows = 50
-/** Without any announcement the store is asked this often: a lost one delays and loses nothing. */
+/** The store is asked this often what was not announced: a lost announcement delays and loses nothing. */
 const askEveryMs = 1_000
+/** In one question. However many readers wait, the store is asked once for all of them. */
+const askedMax = 1_000
 /** Announcements that wait for a slow reader; beyond, it reads them from the store instead. */
 const waitingBatchesMax = 64
 
 interface Reader {
   readonly waiting: EventBatch[]
-  wake: () => void
+  /** The number of the last event that it was given. */
+  at: number
+  /** Null while it is busy. */
+  wake: (() => void) | null
 }
 
 const ends = new Set(['response.completed', 'response.failed', 'response.incomplete'])
@@ -39,6 +44,8 @@ export class EventFeed {
   readonly #use: EventFeedUses
   readonly #readers = new Map<string, Set<Reader>>()
   #end: (() => Promise<void>) | null = null
+  #asking: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
 
   constructor(use: EventFeedUses) {
     this.#use = use
@@ -71,31 +78,31 @@ export class EventFeed {
     for (const batch of JSON.parse(message) as EventBatch[]) {
       for (const reader of this.#readers.get(batch.responseId) ?? []) {
         if (reader.waiting.length < waitingBatchesMax) reader.waiting.push(batch)
-        reader.wake()
+        reader.wake?.()
       }
     }
   }
 
   /** Every event past a number, in order, each once, until the response has ended. */
   async *read(responseId: string, startingAfter: number, signal: AbortSignal): AsyncGenerator<FeedEvent> {
-    const reader: Reader = { waiting: [], wake: () => undefined }
+    const reader: Reader = { waiting: [], at: startingAfter, wake: null }
     this.#join(responseId, reader)
-    let at = startingAfter
     try {
       for (;;) {
         const [next] = reader.waiting
-        const batches = next !== undefined && next.first <= at + 1 ? [next] : await this.#stored(responseId, at)
+        const batches =
+          next !== undefined && next.first <= reader.at + 1 ? [next] : await this.#stored(responseId, reader.at)
         if (batches[0] === next) reader.waiting.shift()
-        for (const event of eventsPast(batches, at)) {
-          at = event.number
+        for (const event of eventsPast(batches, reader.at)) {
+          reader.at = event.number
           yield event
           if (ends.has(event.type)) return
         }
         if (signal.aborted) return
-        while (reader.waiting[0] !== undefined && reader.waiting[0].last <= at) reader.waiting.shift()
+        while (reader.waiting[0] !== undefined && reader.waiting[0].last <= reader.at) reader.waiting.shift()
         if (batches.length > 0 || reader.waiting.length > 0) continue
-        if (!(await this.#more(responseId, at))) return
-        await this.#wait(reader, signal)
+        if (await this.#ended(responseId, reader.at)) return
+        await wait(reader, signal)
       }
     } finally {
       this.#leave(responseId, reader)
@@ -106,37 +113,58 @@ export class EventFeed {
     return listEventsAfter(this.#use.db, responseId, at, pageRows)
   }
 
-  /** Whether anything can still come: it runs, or its last events were stored since we looked. */
-  async #more(responseId: string, at: number): Promise<boolean> {
-    if (await isRunning(this.#use.db, responseId)) return true
-    return (await this.#stored(responseId, at)).length > 0
+  /** Whether nothing can come any more: it does not run, and nothing was stored since we looked. */
+  async #ended(responseId: string, at: number): Promise<boolean> {
+    if (await isRunning(this.#use.db, responseId)) return false
+    return (await this.#stored(responseId, at)).length === 0
   }
 
-  async #wait(reader: Reader, signal: AbortSignal): Promise<void> {
-    if (reader.waiting.length > 0 || signal.aborted) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(done, askEveryMs)
-      signal.addEventListener('abort', done)
-      reader.wake = done
-      function done(): void {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', done)
-        resolve()
+  /** Wakes the readers for whom there is something in the store that nobody announced. */
+  async #ask(): Promise<void> {
+    const idle = [...this.#readers].filter(([, readers]) => [...readers].some(({ wake }) => wake !== null))
+    for (let from = 0; from < idle.length; from += askedMax) {
+      const ids = idle.slice(from, from + askedMax).map(([id]) => id)
+      for (const { id, running, last } of await lookAt(this.#use.db, ids)) {
+        for (const reader of this.#readers.get(id) ?? []) if (!running || (last ?? -1) > reader.at) reader.wake?.()
       }
-    })
+    }
+  }
+
+  #askInTurn(): void {
+    this.#asking ??= this.#ask()
+      .catch((err: unknown) => this.#use.log.warn({ err }, 'the event feed could not ask the store'))
+      .finally(() => (this.#asking = null))
   }
 
   #join(responseId: string, reader: Reader): void {
     const readers = this.#readers.get(responseId) ?? new Set()
     readers.add(reader)
     this.#readers.set(responseId, readers)
+    this.#timer ??= setInterval(() => this.#askInTurn(), askEveryMs)
   }
 
   #leave(responseId: string, reader: Reader): void {
     const readers = this.#readers.get(responseId)
     readers?.delete(reader)
     if (readers?.size === 0) this.#readers.delete(responseId)
+    if (this.#readers.size > 0 || this.#timer === null) return
+    clearInterval(this.#timer)
+    this.#timer = null
   }
+}
+
+/** Until something is announced, the store turns out to have more, or the reader leaves. */
+async function wait(reader: Reader, signal: AbortSignal): Promise<void> {
+  if (reader.waiting.length > 0 || signal.aborted) return
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', done)
+    reader.wake = done
+    function done(): void {
+      reader.wake = null
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+  })
 }
 
 const typeOf = /^\{"type":"([a-z_.]+)"/

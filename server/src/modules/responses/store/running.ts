@@ -15,6 +15,21 @@ export async function isRunning(db: Db<ResponsesTables>, id: string): Promise<bo
   return (await db.run(running, [id])).length === 1
 }
 
+const moved = statement<[string[]], { id: string; running: boolean; last: number | null }>(
+  'responses.moved',
+  `select given.id, r.id is not null as running,
+     (select e.last from responses.event e where e.response_id = given.id order by e.first desc limit 1) as last
+   from unnest($1::text[]) as given (id) left join responses.running r on r.id = given.id`,
+)
+
+/** How far each of many responses has come: whether it runs, and the number of its last stored event. */
+export async function lookAt(
+  db: Db<ResponsesTables>,
+  ids: readonly string[],
+): Promise<{ id: string; running: boolean; last: number | null }[]> {
+  return await db.run(moved, [[...ids]])
+}
+
 export interface Claimed {
   attempt: number
   project_id: string
