@@ -99,6 +99,9 @@ function wrongIn({ work, response }: ReadBack): string[] {
   return JSON.stringify(told) === JSON.stringify(wanted) ? [] : [`${response.id}: ${told.join(' | ')}`]
 }
 
+const tellMax = 40
+const sinceS = (fromMs: number, atMs: number) => ((atMs - fromMs) / 1_000).toFixed(1)
+
 function checkTurns({ checks, works, turns, kills }: Audit): void {
   const made = turns.filter(({ work }) => Number.isInteger(work))
   const repeats = repeatsIn(made)
@@ -108,6 +111,12 @@ function checkTurns({ checks, works, turns, kills }: Audit): void {
   )
   const wanted = works.length * turnsPerWork
   const open = stopping.reduce((sum, { turnsOpen }) => sum + turnsOpen, 0)
+  for (const { victim, fromMs, backMs } of kills) {
+    const met = repeats.filter(({ firstMs, againMs }) => firstMs <= backMs && fromMs <= againMs)
+    const waits = met.map(({ firstMs, againMs }) => `${sinceS(fromMs, firstMs)}..${sinceS(fromMs, againMs)}`)
+    if (met.length > 0)
+      console.log(`  ${victim}, back after ${sinceS(fromMs, backMs)} s: ${waits.slice(0, tellMax).join(' ')}`)
+  }
   checks.expect('no model turn is missing', made.length - repeats.length === wanted, `${wanted} turns`)
   checks.expect(
     'a model turn is repeated only when a kill fell into it',

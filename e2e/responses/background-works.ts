@@ -16,15 +16,29 @@ const requestBoundMs = 10_000
 
 export const hostedShell = { type: 'shell' as const, environment: { type: 'container_auto' as const } }
 
-/** Every second piece of work is done in a conversation of its own. */
-export async function createWorks(fleet: Fleet, count: number, spreadMs: number): Promise<Work[]> {
-  const begun = performance.now()
-  const making: Promise<Work>[] = []
-  for (let number = 1; number <= count; number += 1) {
-    await sleep(Math.max(0, begun + ((number - 1) * spreadMs) / count - performance.now()))
-    making.push(createWork(fleet, number))
+/** Pieces of work that are begun a share at a time. Every second is done in a conversation of its own. */
+export class Works {
+  readonly #fleet: Fleet
+  readonly #count: number
+  readonly #making: Promise<Work>[] = []
+
+  constructor(fleet: Fleet, count: number) {
+    this.#fleet = fleet
+    this.#count = count
   }
-  return await Promise.all(making)
+
+  /** Begins so many that this share of all has been begun. */
+  begin(share: number): void {
+    while (this.#making.length < Math.min(this.#count, Math.ceil(share * this.#count))) {
+      this.#making.push(createWork(this.#fleet, this.#making.length + 1))
+    }
+  }
+
+  /** All of them, once each was accepted. */
+  async accepted(): Promise<Work[]> {
+    this.begin(1)
+    return await Promise.all(this.#making)
+  }
 }
 
 async function createWork(fleet: Fleet, number: number): Promise<Work> {

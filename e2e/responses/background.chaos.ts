@@ -10,18 +10,15 @@ import { parseArgs } from 'node:util'
 import { Checks } from '../load/checks.ts'
 import { seededRandom } from '../chaos/seeded-random.ts'
 import { auditBackground } from './audit-background.ts'
-import { createWorks, waitForEnds } from './background-works.ts'
+import { waitForEnds, Works } from './background-works.ts'
 import { EventSink } from './event-sink.ts'
 import { Fleet } from './fleet.ts'
 import { loseForeground } from './lose-foreground.ts'
 import { killInTurn } from './kill-in-turn.ts'
 import { followScript } from './scripted-work.ts'
 
-/** A turn of about fifteen events takes half a second, a shell call a fifth. */
-const pace = { slowMs: 30, shellLastsMs: 200 }
-/** About as long as one kill takes, so that all of them meet work. */
-const perKillMs = 3_000
-const victimsPerRound = 4
+/** A turn takes at least half a second, a shell call a fifth: long enough for kills to fall into them. */
+const pace = { firstMs: 300, slowMs: 30, shellLastsMs: 200 }
 
 async function makeEndpoint(fleet: Fleet, url: string): Promise<void> {
   await fleet.client().post('/webhook_endpoints', {
@@ -51,13 +48,11 @@ async function main(): Promise<number> {
   try {
     await makeEndpoint(fleet, await sink.listen())
     const turns = followScript(fleet.double, pace)
-    const spreadMs = sizes.rounds * victimsPerRound * perKillMs
-    const [works, kills] = await Promise.all([
-      createWorks(fleet, sizes.responses, spreadMs),
-      killInTurn(fleet, sizes.rounds, seededRandom(Number(values.seed))),
-    ])
+    const works = new Works(fleet, sizes.responses)
+    const kills = await killInTurn(fleet, works, sizes.rounds, seededRandom(Number(values.seed)))
+    const accepted = await works.accepted()
     await waitForEnds(fleet, sizes.responses)
-    await auditBackground({ fleet, checks, sink, works, turns, kills })
+    await auditBackground({ fleet, checks, sink, works: accepted, turns, kills })
     if (sizes.foreground > 0) await loseForeground({ fleet, checks, sink, count: sizes.foreground })
   } finally {
     await fleet.stop()

@@ -1,4 +1,6 @@
 import { sleep } from '#platform/std/clock.ts'
+import { becomesTrue } from '../../dev/engines/wait-until.ts'
+import type { Works } from './background-works.ts'
 import type { ApiOrWorker, Fleet } from './fleet.ts'
 
 export type Victim = ApiOrWorker | 'restate' | 'postgres'
@@ -19,11 +21,17 @@ export interface Kill {
 const between = (random: () => number, { least, most }: { least: number; most: number }) =>
   least + random() * (most - least)
 
-export async function killInTurn(fleet: Fleet, rounds: number, random: () => number): Promise<Kill[]> {
+/** How long a kill waits for work to meet. */
+const workBoundMs = 20_000
+
+/** Before each kill a share of the work is begun, so that every one of them falls into some. */
+export async function killInTurn(fleet: Fleet, works: Works, rounds: number, random: () => number): Promise<Kill[]> {
   const kills: Kill[] = []
   for (let round = 1; round <= rounds; round += 1) {
     for (const victim of victims) {
+      works.begin((kills.length + 1) / (rounds * victims.length))
       await sleep(between(random, gapMs))
+      await becomesTrue(() => fleet.double.open() > 0, workBoundMs)
       kills.push(await killOne(fleet, victim, random))
     }
     const told = kills.slice(-victims.length).map((kill) => `${kill.victim} (${kill.turnsOpen} turns open)`)
