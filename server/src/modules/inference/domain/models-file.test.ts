@@ -52,6 +52,7 @@ const spoilt: [string, (entry: Record<string, unknown>) => unknown, RegExp][] = 
   ['a field that nobody knows', (entry) => ({ ...entry, contextwindow: 1 }), /models\[0\]: .*contextwindow/],
   ['a missing bound', (entry) => ({ ...entry, context_window: undefined }), /models\[0\]\.context_window/],
   ['an address that is none', (entry) => withProvider(entry, { base_url: 'house' }), /base_url: must be an address/],
+  ['a key in the address', (entry) => withProvider(entry, { base_url: 'http://u:p@host/v1' }), /keys belong in/],
   [
     'a wire that the kind does not speak',
     (entry) => withProvider(entry, { kind: 'anthropic' }),

@@ -13,7 +13,9 @@ const price = z.number().min(0)
 const Provider = z.strictObject({
   kind: z.enum(['openai-compatible', 'anthropic']),
   wire: z.enum(['chat_completions', 'responses', 'messages']).optional(),
-  base_url: z.url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' }),
+  base_url: z
+    .url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' })
+    .refine((url) => !/[@?#]/.test(url), 'must hold no user, query or fragment; keys belong in api_key_env'),
   api_key_env: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be the name of an environment variable, not the key itself')
@@ -90,7 +92,12 @@ function providerOf(
   if (!wires.includes(wire)) problems.push(`${path}.wire: ${kind} speaks ${wires.join(' or ')}, not ${wire}`)
   const key = keyName === undefined ? null : (variable(keyName) ?? '')
   if (key === '') problems.push(`${path}.api_key_env: set the environment variable ${keyName} to the provider's key`)
-  return { kind, wire, baseUrl, apiKey: key, headers: { ...headers } }
+  return { kind, wire, baseUrl, apiKey: key, headers: lowerCased(headers) }
+}
+
+/** So that one of the file replaces one of ours, however it is written. */
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
 function modelOf(entry: ModelEntry, provider: ProviderConfig): Model {

@@ -111,8 +111,8 @@ export class AnswerParts {
 
   finish(): void {
     this.#endReasoning()
-    // A call that the token limit cut in two is no call; what the message says so far still stands.
-    if (this.reason !== 'length') this.endCalls()
+    // A call that a limit or a filter cut in two is no call; what the message says so far still stands.
+    if (this.reason === 'stop') this.endCalls()
     else this.#endWholeCalls()
     this.#out.push({ type: 'finish', reason: this.reason, usage: this.usage ?? this.#estimate(), model: this.model })
   }

@@ -19,7 +19,7 @@ function upstreamBody(
   model: Model,
   stream: boolean,
 ) {
-  const { prompt_cache_key: _k, service_tier: _t, ...asked } = body
+  const { prompt_cache_key: _k, service_tier: _t, stream_options: _o, ...asked } = body
   const options = stream ? { stream_options: { include_usage: true } } : {}
   return JSON.stringify({ ...asked, model: model.providerModel, stream, ...options })
 }

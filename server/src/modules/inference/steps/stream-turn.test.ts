@@ -151,7 +151,7 @@ describe('a turn', { concurrency: 16 }, () => {
       })
 
       test(`${how}: a provider that goes quiet is given up as hung`, async (t) => {
-        const { double, inference } = await testInference(t, { idleMs: 200, firstPartMs: 400, answerMs: 300 })
+        const { double, inference } = await testInference(t, { idleMs: 900, firstPartMs: 3_000, answerMs: 2_000 })
         double.queue({ text: 'one two three', after: 4, trouble: 'hang' })
         const { fault } = await failing(inference.streamTurn(turn(wire, { stream }), still()))
         assert.equal(fault.kind, 'hung')

@@ -54,6 +54,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = { length: 'length'
 export class ChatReader {
   readonly #parts: AnswerParts
   readonly #wantsLogprobs: boolean
+  readonly #callIds = new Map<number, string | null>()
   #lastCall = -1
   /** The model has said all. */
   finished = false
@@ -90,20 +91,29 @@ export class ChatReader {
     if (Array.isArray(said.tool_calls)) for (const call of said.tool_calls as ChatCall[]) this.#call(call)
   }
 
-  /** The first piece of a call brings its name. Servers that number no calls begin each with an id. */
+  /** The first piece of a call brings its name. */
   #call(call: ChatCall): void {
     const name = call.function?.name
     const begins = typeof name === 'string' && name !== ''
-    const index = call.index ?? (begins ? this.#lastCall + 1 : this.#lastCall)
+    const index = this.#indexOf(call, begins)
     const key = `call-${index}`
     if (begins && !this.#parts.hasCall(key)) {
       this.#lastCall = index
+      this.#callIds.set(index, call.id ?? null)
       this.#parts.callStart(key, name)
     } else if (!this.#parts.hasCall(key)) throw malformed('a piece of a tool call that never began')
     const piece = call.function?.arguments
     if (typeof piece === 'string') this.#parts.callDelta(key, piece)
     // Some servers send arguments as an object.
     else if (typeof piece === 'object' && piece !== null) this.#parts.callDelta(key, JSON.stringify(piece))
+  }
+
+  /** Some servers number no calls, and some give every call the same number: then a new id begins a new one. */
+  #indexOf({ index, id }: ChatCall, begins: boolean): number {
+    if (!begins) return index === undefined || index < this.#lastCall ? this.#lastCall : index
+    const known = index === undefined ? undefined : this.#callIds.get(index)
+    const taken = typeof known === 'string' && typeof id === 'string' && id !== '' && id !== known
+    return index === undefined || taken ? this.#lastCall + 1 : index
   }
 }
 
