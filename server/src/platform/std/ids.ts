@@ -22,8 +22,19 @@ export function base32(bytes: Uint8Array): string {
   return text
 }
 
+const storeBytes = 4_096
+let store = Buffer.alloc(0)
+
+/** Random bytes out of a store that is filled in bulk: asking the system for ten at a time measured ten times as slow. */
+function storedRandom(size: number): Buffer {
+  if (store.length < size) store = randomBytes(storeBytes)
+  const taken = store.subarray(0, size)
+  store = store.subarray(size)
+  return taken
+}
+
 /** Bytes of a UUIDv7: 48 bits of milliseconds, then random. */
-export function uuidv7(nowMs = Date.now(), random: (size: number) => Buffer = randomBytes): Buffer {
+export function uuidv7(nowMs = Date.now(), random: (size: number) => Buffer = storedRandom): Buffer {
   const bytes = Buffer.alloc(uuidBytes)
   bytes.writeUIntBE(nowMs, 0, 6)
   random(10).copy(bytes, 6)
