@@ -1,10 +1,11 @@
 import type { KeyId } from '@switchyard/contracts/ids.ts'
 import type { Db } from '#platform/db/db.ts'
+import { Gathered } from '#platform/db/gathered.ts'
 import type { Authenticate, Principal, Scope } from '#platform/http/principal.ts'
 import { assert } from '#platform/std/assert.ts'
 import { hashKeyText, isKeyText } from '../domain/key-text.ts'
 import type { KnownScopes } from '../domain/scopes.ts'
-import { findKeyInForce, type KeyInForce } from '../store/authentication.ts'
+import { findKeysInForce, type KeyInForce } from '../store/authentication.ts'
 import type { OrgsTables } from '../store/tables.ts'
 
 export interface AuthenticateUse {
@@ -28,14 +29,21 @@ function scopeOf(key: KeyInForce): Scope {
   }
 }
 
+const keysMax = 100
+const lookupsMax = 2
+
 /**
  * Asked by every request. Nothing is remembered between requests, so a revocation holds from its commit on. Unknown and
- * revoked keys take the same way: one lookup that finds nothing in force.
+ * revoked keys take the same way: a lookup, sent after the request came, that finds nothing in force.
  */
 export function createAuthenticate(use: AuthenticateUse): Authenticate {
+  const lookups = new Gathered((hashes: readonly Buffer[]) => findKeysInForce(use.db, hashes), {
+    batchMax: keysMax,
+    atOnceMax: lookupsMax,
+  })
   return async (token): Promise<Principal | null> => {
     if (!isKeyText(token)) return null
-    const key = await findKeyInForce(use.db, hashKeyText(token))
+    const key = await lookups.ask(hashKeyText(token))
     if (key === null) return null
     use.noteUse(key.id)
     const scope = scopeOf(key)

@@ -14,14 +14,19 @@ export interface KeyInForce {
 }
 
 /** Every request asks this once. A key that is unknown and one that is out of force give the same nothing. */
-const inForce = statement<[Buffer], KeyInForce>(
-  'orgs.key-in-force',
-  `select id, org_id, project_id, ad_account_id, kind, scopes from orgs.key_standing where hash = $1 and in_force`,
+const inForce = statement<[Buffer[]], KeyInForce & { hash: Buffer }>(
+  'orgs.keys-in-force',
+  `select hash, id, org_id, project_id, ad_account_id, kind, scopes
+   from orgs.key_standing where hash = any($1::bytea[]) and in_force`,
 )
 
-export async function findKeyInForce(db: Db<OrgsTables>, hash: Buffer): Promise<KeyInForce | null> {
-  const [row] = await db.run(inForce, [hash])
-  return row ?? null
+/** One for each hash, in their order; null for a key that is not in force. */
+export async function findKeysInForce(
+  db: Db<OrgsTables>,
+  hashes: readonly Buffer[],
+): Promise<readonly (KeyInForce | null)[]> {
+  const rows = await db.run(inForce, [[...hashes]])
+  return hashes.map((hash) => rows.find((row) => row.hash.equals(hash)) ?? null)
 }
 
 /**
