@@ -4,13 +4,13 @@ import { DeclaredTools } from '../../domain/declared-tools.ts'
 import type { FinishReason } from '../../domain/turn.ts'
 import { callsOf, turn } from '../../testing/turns.ts'
 import { AnswerParts } from '../answer-parts.ts'
-import { ChatReader, type ChatChunk } from './chat-reader.ts'
+import { ChatReader } from './chat-reader.ts'
 
 function read(deltas: readonly object[], finish: FinishReason | 'tool_calls' = 'tool_calls') {
   const tools = new DeclaredTools([{ type: 'shell' }])
   const parts = new AnswerParts(turn('any', { topLogprobs: 1 }), tools)
   const reader = new ChatReader(parts, true)
-  for (const delta of deltas) reader.accept({ choices: [{ delta }] } as ChatChunk)
+  for (const delta of deltas) reader.accept({ choices: [{ delta }] })
   reader.accept({ choices: [{ delta: {}, finish_reason: finish }] })
   parts.finish()
   return parts.take()
