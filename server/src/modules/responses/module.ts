@@ -19,6 +19,18 @@ import type { HostedShell } from './domain/hosted-shell.ts'
 import { EventFeed } from './feed/event-feed.ts'
 import { EventLog } from './feed/event-log.ts'
 import { takeStep } from './handlers/take-step.ts'
+import {
+  createConversationRoute,
+  deleteConversationRoute,
+  retrieveConversationRoute,
+  updateConversationRoute,
+} from './routes/conversations/conversations.ts'
+import {
+  createConversationItemsRoute,
+  deleteConversationItemRoute,
+  listConversationItemsRoute,
+  retrieveConversationItemRoute,
+} from './routes/conversations/items.ts'
 import { cancelResponseRoute } from './routes/cancel-response.ts'
 import { compactResponseRoute } from './routes/compact-response.ts'
 import { countInputTokensRoute } from './routes/count-input-tokens.ts'
@@ -82,7 +94,7 @@ export function createResponses(uses: ResponsesUses): Responses {
   const publish = webhooks.publish
   const moves = { inference, context, shell, sealReasoning: context.sealReasoning }
   const stop = { db, publish, announce, startNext }
-  const create = { ...moves, ...stop, log, node, feed, submitStep, backgroundMax }
+  const create = { ...moves, ...stop, publishAlone: webhooks.publishAlone, log, node, feed, submitStep, backgroundMax }
   const events = new EventLog({ db, log, announce })
   const { bodyBytesMax, socketLifetimeMs, socketStallMs } = uses
   const sockets = responsesSockets({ ...create, bodyBytesMax, socketLifetimeMs, socketStallMs })
@@ -96,6 +108,14 @@ export function createResponses(uses: ResponsesUses): Responses {
       deleteResponseRoute(stop),
       cancelResponseRoute(stop),
       listInputItemsRoute({ db }),
+      createConversationRoute({ db, context }),
+      retrieveConversationRoute({ db }),
+      updateConversationRoute({ db }),
+      deleteConversationRoute({ db }),
+      createConversationItemsRoute({ db, context }),
+      listConversationItemsRoute({ db }),
+      retrieveConversationItemRoute({ db }),
+      deleteConversationItemRoute({ db }),
     ],
     sockets: [sockets.route],
     parts: [nodeLease({ db, log, node }), feed.part, sockets.part],

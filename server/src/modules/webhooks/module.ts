@@ -29,7 +29,7 @@ import { replayRoute } from './routes/replay.ts'
 import { retireSecretRoute, rotateSecretRoute } from './routes/secrets.ts'
 import { testEndpointRoute } from './routes/test-endpoint.ts'
 import { keepPartitions } from './steps/keep-partitions.ts'
-import { publish, type News } from './steps/publish.ts'
+import { publish, publisherAlone, type News } from './steps/publish.ts'
 import { projectOfEndpoint } from './store/outcomes.ts'
 import { discardDeleted, expireOverdue } from './store/overdue.ts'
 import type { WebhooksTables } from './store/tables.ts'
@@ -48,6 +48,8 @@ export interface Webhooks {
   readonly routes: Route[]
   /** Writes events and their deliveries in the caller's transaction. Returns the events' ids. */
   publish(tx: Tx, ...news: News[]): Promise<string[]>
+  /** The same for news that go with no other write: no transaction is needed. Resolves once it is durable. */
+  publishAlone(news: News): Promise<void>
   /** For every role: sends what this process commits as urgent. */
   readonly sender: Part
   /** For the role worker: delivers, ends what is overdue, keeps partitions. */
@@ -83,6 +85,7 @@ export function createWebhooks(use: WebhooksUses): Webhooks {
   const routeUses = { db, sealer, outbound, targets: use.targets, now, kick }
   return {
     publish: publishNews,
+    publishAlone: publisherAlone({ ...publishUses, db }),
     routes: [
       createEndpointRoute(routeUses),
       listEndpointsRoute(routeUses),

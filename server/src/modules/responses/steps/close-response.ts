@@ -48,18 +48,12 @@ export async function closeResponse(use: CloseUses, tx: Tx, closing: Closing): P
     const said = ending.status === 'completed' || ending.status === 'incomplete' ? closing.output : []
     await appendConversationItems(tx, row.conversation_id, settleCalls([...closing.input, ...said]))
   }
-  await publishEnding(use, tx, row.project_id, id, ending)
+  await use.publish(tx, endingNews(row.project_id, id, ending))
   return row
 }
 
-export async function publishEnding(
-  use: CloseUses,
-  tx: Tx,
-  projectId: string,
-  id: string,
-  { status }: Ending,
-): Promise<void> {
-  await use.publish(tx, { projectId: projectId as ProjectId, type: `response.${status}`, data: { id } })
+export function endingNews(projectId: string, id: string, { status }: Ending): Parameters<CloseUses['publish']>[1] {
+  return { projectId: projectId as ProjectId, type: `response.${status}`, data: { id } }
 }
 
 /** A response as it is now; with an ending, as it ended. */

@@ -1,3 +1,4 @@
+import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { Fault } from '#platform/errors/fault.ts'
@@ -7,11 +8,12 @@ import { responseView } from '../domain/response-view.ts'
 import { ConversationBusy, insertResponse } from '../store/lifecycle.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import type { Accepted } from './accept.ts'
-import { closeResponse, publishEnding, stateOf, type CloseUses } from './close-response.ts'
+import { closeResponse, endingNews, stateOf, type CloseUses } from './close-response.ts'
 import type { MoveUses } from './make-move.ts'
 import { runInline } from './run-inline.ts'
 
 export interface ForegroundUses extends MoveUses, CloseUses {
+  readonly publishAlone: Webhooks['publishAlone']
   readonly db: Db<ResponsesTables>
   readonly log: Log
   /** This process. */
@@ -53,6 +55,10 @@ export async function beginInline(
   const inTx = commit ?? ((decide: (tx: Tx) => Promise<unknown>) => use.db.tx(decide))
 
   async function close(ended: LiveResponse, ending: Ending): Promise<Date | null> {
+    if (!asked.store && commit === null) {
+      await use.publishAlone(endingNews(projectId, id, ending))
+      return new Date()
+    }
     let at: Date | null = null
     await inTx(async (tx) => {
       at = await closeIn(tx, ended, ending)
@@ -63,16 +69,33 @@ export async function beginInline(
 
   async function closeIn(tx: Tx, { output, usage }: LiveResponse, ending: Ending): Promise<Date | null> {
     if (!asked.store) {
-      await publishEnding(use, tx, projectId, id, ending)
+      await use.publish(tx, endingNews(projectId, id, ending))
       return new Date()
     }
     const holder = { node: use.node }
-    const row = await closeResponse(use, tx, { id, holder, ending, usage, newItems: output, input, output, conversationId })
+    const row = await closeResponse(use, tx, {
+      id,
+      holder,
+      ending,
+      usage,
+      newItems: output,
+      input,
+      output,
+      conversationId,
+    })
     return row?.ended_at ?? null
   }
 
   return runInline(use, { accepted, createdAt, tell, generate, signal, close })
 }
+
+const lockedRetryMs = 500
+
+export const conversationLocked = (param: string) =>
+  new Fault('conversation_locked', 'Another response is under way in this conversation.', {
+    param,
+    retryAfterMs: lockedRetryMs,
+  })
 
 /** A conversation takes one response at a time. */
 export async function orLocked<Result>(work: Promise<Result>): Promise<Result> {
@@ -80,10 +103,6 @@ export async function orLocked<Result>(work: Promise<Result>): Promise<Result> {
     return await work
   } catch (error) {
     if (!(error instanceof ConversationBusy)) throw error
-    throw new Fault('conversation_locked', 'Another response is under way in this conversation.', {
-      param: 'conversation',
-      retryAfterMs: 500,
-      headers: { 'x-should-retry': 'true' },
-    })
+    throw conversationLocked('conversation')
   }
 }

@@ -1,9 +1,12 @@
 import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { WebhookEvent, WebhookEventType } from '@switchyard/contracts/webhook-events.ts'
+import type { Db } from '#platform/db/db.ts'
+import { Gathered } from '#platform/db/gathered.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { assert } from '#platform/std/assert.ts'
 import { newId } from '#platform/std/ids.ts'
-import { insertEvents, insertUrgentEvents, type InsertedDue } from '../store/events.ts'
+import { insertEvents, insertUrgentEvents, type InsertedDue, type NewEvent } from '../store/events.ts'
+import type { WebhooksTables } from '../store/tables.ts'
 import { urgentLeaseMs } from '../dispatch/urgent-sender.ts'
 
 export interface News {
@@ -34,21 +37,26 @@ export function eventOf(type: WebhookEventType, data: News['data'], now: Date): 
   }
 }
 
+interface UrgentEvent extends NewEvent {
+  readonly urgent: boolean
+}
+
+function newEventOf(use: Pick<PublishUses, 'now'>, { projectId, type, data }: News): UrgentEvent {
+  const event = eventOf(type, data, use.now())
+  return {
+    id: event.id,
+    projectId,
+    type,
+    createdAt: new Date(event.created_at * 1_000),
+    body: JSON.stringify(event),
+    urgent: urgentTypes.has(type),
+  }
+}
+
 /** Writes events and their deliveries in the caller's transaction: neither exists without the state change they tell of. */
 export async function publish(use: PublishUses, tx: Tx, news: readonly News[]): Promise<string[]> {
   assert(news.length <= newsMax, 'one publish is bounded')
-  const events = news.map(({ projectId, type, data }) => {
-    const event = eventOf(type, data, use.now())
-    const urgent = urgentTypes.has(type)
-    return {
-      id: event.id,
-      projectId,
-      type,
-      createdAt: new Date(event.created_at * 1_000),
-      body: JSON.stringify(event),
-      urgent,
-    }
-  })
+  const events = news.map((one) => newEventOf(use, one))
   const urgent = events.filter((event) => event.urgent)
   const bulk = events.filter((event) => !event.urgent)
   if (bulk.length > 0) {
@@ -61,4 +69,23 @@ export async function publish(use: PublishUses, tx: Tx, news: readonly News[]): 
     tx.afterCommit(() => use.sendUrgent(rows, (id) => bodies.get(id) ?? ''))
   }
   return events.map(({ id }) => id)
+}
+
+const eventsMax = 1_000
+const statementsMax = 2
+
+/** For news of what is kept nowhere else: a statement of its own, shared with whatever is published at the same time. */
+export function publisherAlone(use: PublishUses & { readonly db: Db<WebhooksTables> }): (news: News) => Promise<void> {
+  const insertions = new Gathered(
+    async (events: readonly NewEvent[]) => {
+      if (await insertEvents(use.db, events)) use.kick()
+      return []
+    },
+    { batchMax: eventsMax, atOnceMax: statementsMax },
+  )
+  return async (news) => {
+    const event = newEventOf(use, news)
+    assert(!event.urgent, 'an urgent event is published with what it tells of')
+    await insertions.ask(event)
+  }
 }

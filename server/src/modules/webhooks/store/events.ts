@@ -1,4 +1,6 @@
-import { sql } from 'kysely'
+import { CompiledQuery } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
 import { targetColumns, type TargetRow } from './lanes.ts'
 import type { WebhooksTables } from './tables.ts'
@@ -25,9 +27,9 @@ export interface InsertedDue {
  * Writes events and one due row for each endpoint that subscribed, whatever its status: a paused one gets what it missed
  * when it resumes. `leaseMs` keeps others away from the rows while the committing process sends them itself.
  */
-const insertion = (events: readonly NewEvent[], lane: number, leaseMs: number) => sql`
+const insertion = (events: string, lane: string, leaseMs: string) => `
     with given as (
-      select * from json_to_recordset(${JSON.stringify(events)}::json)
+      select * from json_to_recordset(${events}::json)
         as e (id text, "projectId" text, type text, "createdAt" timestamptz, body text)
     ), event as (
       insert into webhooks.event (id, project_id, type, created_at, body)
@@ -40,17 +42,26 @@ const insertion = (events: readonly NewEvent[], lane: number, leaseMs: number) =
       returning endpoint_id, event_id
     )`
 
+const insert = statement<[string], { some: boolean }>(
+  'webhooks.insert-events',
+  `${insertion('$1', String(bulkLane), '0')} select exists (select 1 from inserted) as some`,
+)
+
 /** Returns whether anybody subscribed. */
-export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<boolean> {
-  const { rows } = await sql<{ some: boolean }>`${insertion(events, bulkLane, 0)}
-    select exists (select 1 from inserted) as some`.execute(own<WebhooksTables>(tx))
+export async function insertEvents(at: Db<WebhooksTables> | Tx, events: readonly NewEvent[]): Promise<boolean> {
+  const given = JSON.stringify(events)
+  const rows =
+    'kysely' in at
+      ? await at.run(insert, [given])
+      : (await own<WebhooksTables>(at).executeQuery<{ some: boolean }>(CompiledQuery.raw(insert.text, [given]))).rows
   return rows[0]?.some === true
 }
 
 export async function insertUrgentEvents(tx: Tx, events: readonly NewEvent[], leaseMs: number): Promise<InsertedDue[]> {
-  const { rows } = await sql<TargetRow & { event_id: string }>`${insertion(events, urgentLane, leaseMs)}
-    select i.event_id, ${sql.raw(targetColumns)} from inserted i join webhooks.endpoint p on p.id = i.endpoint_id`.execute(
-    own<WebhooksTables>(tx),
+  const text = `${insertion('$1', String(urgentLane), '$2')}
+    select i.event_id, ${targetColumns} from inserted i join webhooks.endpoint p on p.id = i.endpoint_id`
+  const { rows } = await own<WebhooksTables>(tx).executeQuery<TargetRow & { event_id: string }>(
+    CompiledQuery.raw(text, [JSON.stringify(events), leaseMs]),
   )
   return rows.map((row) => ({ endpoint_id: row.id, event_id: row.event_id, target: row }))
 }
