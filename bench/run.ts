@@ -15,6 +15,7 @@ import { boundText, ciBound, holds, type Figure } from './figure.ts'
 import { benchGetFile } from './get-file.ts'
 import { benchListFiles } from './list-files.ts'
 import { benchResponsesPlain } from './responses-plain.ts'
+import { benchResponsesSocket } from './responses-socket.ts'
 import { benchResponsesStream } from './responses-stream.ts'
 import { benchWebhooks } from './webhooks.ts'
 
@@ -62,6 +63,8 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 1_000 },
       say,
     ),
+  'responses-socket': ({ ci, profileDir }, say) =>
+    benchResponsesSocket(ci ? { profileDir, rounds: 5, loops: 1 } : { profileDir, rounds: 5, loops: 10 }, say),
 }
 
 /** Ratios of the last full run that was kept, by the name of the figure. */

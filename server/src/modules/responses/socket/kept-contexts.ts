@@ -5,9 +5,9 @@ export const contextsPerLaneMax = 8
 /** Lanes of one socket whose contexts are kept; the one longest unused goes first. */
 export const lanesKeptMax = 64
 /** Text of all contexts that one socket keeps. */
-export const socketBytesMax = 32 * 1024 * 1024
+const socketBytesMax = 32 * 1024 * 1024
 /** The same of all sockets of a process together. */
-export const processBytesMax = 512 * 1024 * 1024
+const processBytesMax = 512 * 1024 * 1024
 
 /** The whole of what a response was about: what a next turn continues from. */
 export interface KeptContext {

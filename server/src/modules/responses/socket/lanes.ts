@@ -7,7 +7,7 @@ export const waitingMax = 64
 /** The same in bytes. */
 export const waitingBytesMax = 16 * 1024 * 1024
 
-export type Turn = () => Promise<void>
+type Turn = () => Promise<void>
 
 interface Waiting {
   readonly turn: Turn

@@ -19,7 +19,7 @@ export interface ResponsesSocketUses extends RunCreateUses {
 }
 
 /** Past the lifetime of its socket, a response that runs has this long to end. */
-export const lastWordsMs = 60_000
+const lastWordsMs = 60_000
 const normalClosure = 1000
 const tryAgainLater = 1013
 
