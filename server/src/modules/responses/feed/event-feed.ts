@@ -44,7 +44,7 @@ export class EventFeed {
   readonly #use: EventFeedUses
   readonly #readers = new Map<string, Set<Reader>>()
   #end: (() => Promise<void>) | null = null
-  #asking: Promise<void> | null = null
+  #asking = false
   #timer: NodeJS.Timeout | null = null
 
   constructor(use: EventFeedUses) {
@@ -130,17 +130,23 @@ export class EventFeed {
     }
   }
 
-  #askInTurn(): void {
-    this.#asking ??= this.#ask()
-      .catch((err: unknown) => this.#use.log.warn({ err }, 'the event feed could not ask the store'))
-      .finally(() => (this.#asking = null))
+  async #askInTurn(): Promise<void> {
+    if (this.#asking) return
+    this.#asking = true
+    try {
+      await this.#ask()
+    } catch (err) {
+      this.#use.log.warn({ err }, 'the event feed could not ask the store')
+    } finally {
+      this.#asking = false
+    }
   }
 
   #join(responseId: string, reader: Reader): void {
     const readers = this.#readers.get(responseId) ?? new Set()
     readers.add(reader)
     this.#readers.set(responseId, readers)
-    this.#timer ??= setInterval(() => this.#askInTurn(), askEveryMs)
+    this.#timer ??= setInterval(() => void this.#askInTurn(), askEveryMs)
   }
 
   #leave(responseId: string, reader: Reader): void {
