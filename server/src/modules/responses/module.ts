@@ -39,6 +39,7 @@ import { deleteResponseRoute } from './routes/delete-response.ts'
 import { listInputItemsRoute } from './routes/list-input-items.ts'
 import { retrieveResponseRoute } from './routes/retrieve-response.ts'
 import { responsesSockets } from './socket/open-socket.ts'
+import { LeftOpen } from './steps/left-open.ts'
 import { nodeLease } from './steps/node-lease.ts'
 import { createContextReader } from './steps/read-context.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
@@ -94,7 +95,18 @@ export function createResponses(uses: ResponsesUses): Responses {
   const publish = webhooks.publish
   const moves = { inference, context, shell, sealReasoning: context.sealReasoning }
   const stop = { db, publish, announce, startNext }
-  const create = { ...moves, ...stop, publishAlone: webhooks.publishAlone, log, node, feed, submitStep, backgroundMax }
+  const left = new LeftOpen()
+  const create = {
+    ...moves,
+    ...stop,
+    publishAlone: webhooks.publishAlone,
+    log,
+    node,
+    feed,
+    submitStep,
+    backgroundMax,
+    left,
+  }
   const events = new EventLog({ db, log, announce })
   const { bodyBytesMax, socketLifetimeMs, socketStallMs } = uses
   const sockets = responsesSockets({ ...create, bodyBytesMax, socketLifetimeMs, socketStallMs })
@@ -118,7 +130,7 @@ export function createResponses(uses: ResponsesUses): Responses {
       deleteConversationItemRoute({ db }),
     ],
     sockets: [sockets.route],
-    parts: [nodeLease({ db, log, node }), feed.part, sockets.part],
+    parts: [nodeLease({ db, log, node, settle: () => left.settle(stop) }), feed.part, sockets.part],
     handlers: [bind(takeStep, { ...moves, ...stop, log, events, submitStep })],
     sweeps: [
       dueSweep({ ...sweep, name: 'responses.orphans', run: () => sweepOrphans(stop) }),

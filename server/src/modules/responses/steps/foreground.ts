@@ -9,6 +9,7 @@ import { ConversationBusy, insertResponse } from '../store/lifecycle.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import type { Accepted } from './accept.ts'
 import { closeResponse, endingNews, stateOf, type CloseUses } from './close-response.ts'
+import type { LeftOpen } from './left-open.ts'
 import type { MoveUses } from './make-move.ts'
 import { runInline } from './run-inline.ts'
 
@@ -18,6 +19,7 @@ export interface ForegroundUses extends MoveUses, CloseUses {
   readonly log: Log
   /** This process. */
   readonly node: string
+  readonly left: LeftOpen
 }
 
 export interface Foreground {
@@ -37,19 +39,23 @@ export async function beginInline(
   const { live, input, previousId, conversationId, conversationVersion } = accepted
   const { id, projectId, asked } = live
   const createdAt = asked.store
-    ? await orLocked(
-        insertResponse(use.db, {
-          id,
-          projectId,
-          asked,
-          previousId,
-          conversationId,
-          conversationVersion,
-          input,
-          node: use.node,
-          submitted: false,
-          nextNumber: 0,
-        }),
+    ? await use.left.guard(
+        id,
+        projectId,
+        orLocked(
+          insertResponse(use.db, {
+            id,
+            projectId,
+            asked,
+            previousId,
+            conversationId,
+            conversationVersion,
+            input,
+            node: use.node,
+            submitted: false,
+            nextNumber: 0,
+          }),
+        ),
       )
     : new Date()
   const inTx = commit ?? ((decide: (tx: Tx) => Promise<unknown>) => use.db.tx(decide))
@@ -60,10 +66,11 @@ export async function beginInline(
       return new Date()
     }
     let at: Date | null = null
-    await inTx(async (tx) => {
+    const closing = inTx(async (tx) => {
       at = await closeIn(tx, ended, ending)
       return at === null ? null : responseView(stateOf(accepted, ended, createdAt, { ending, at }))
     })
+    await use.left.guard(id, projectId, closing)
     return at
   }
 

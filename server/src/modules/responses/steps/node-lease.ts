@@ -9,13 +9,20 @@ const renewEveryMs = 5_000
 export const nodeAliveMs = 15_000
 
 /** Says every few seconds that this process is alive: its foreground responses hang on that. */
-export function nodeLease(use: { db: Db<ResponsesTables>; log: Log; node: string }): Part {
+export function nodeLease(use: {
+  readonly db: Db<ResponsesTables>
+  readonly log: Log
+  readonly node: string
+  /** Ends what this process holds no longer although the store thinks so. */
+  readonly settle: () => Promise<void>
+}): Part {
   let timer: NodeJS.Timeout | undefined
   const renew = async () => {
     try {
       await renewNode(use.db, use.node, nodeAliveMs)
+      await use.settle()
     } catch (err) {
-      use.log.warn({ err }, 'this node could not say that it is alive')
+      use.log.warn({ err }, 'this node could not say that it is alive, or end what it has lost')
     }
   }
   return {

@@ -5,7 +5,7 @@ import { stopResponse, type StopUses } from './stop-response.ts'
 const batch = 100
 const goneMs = 3_600_000
 
-const abandoned: Ending = {
+export const abandoned: Ending = {
   status: 'failed',
   error: { code: 'server_error', message: 'The server that worked on this response went away.' },
 }
