@@ -7,7 +7,7 @@ import { handler } from '#platform/durable/handler.ts'
 import { Superseded } from '#platform/durable/step-over.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { after, type Ending, type LiveResponse, type Moved } from '../domain/live-response.ts'
-import { nextMove } from '../domain/next-move.ts'
+import { nextMove, type Move } from '../domain/next-move.ts'
 import { EventNumbers } from '../domain/number-events.ts'
 import { closings, toldBy } from '../domain/open-items.ts'
 import { responseView } from '../domain/response-view.ts'
@@ -43,6 +43,14 @@ const leaseMs = 30_000
 const stalledMs = 30_000
 /** Events are read in pages of so many rows, to the last: a number given twice would be a lie to every reader. */
 const eventRowsPage = 1_000
+
+/** Attempts of one response that came to nothing. With more, something in it ends whoever works on it. */
+const attemptsLostMax = 100
+
+const givenUp: Move = {
+  kind: 'end',
+  ending: { status: 'failed', error: { code: 'server_error', message: 'The response could not be carried out.' } },
+}
 
 export const takeStep = handler({
   name: 'responses.take-step',
@@ -93,7 +101,10 @@ async function carryOut(
     const response = responseView(stateOf(accepted, begun, createdAt, null))
     await tell([{ type: 'response.in_progress', response }])
   }
-  const move = nextMove(begun, (at) => use.context.tokens(at.projectId, at.asked, [...at.context, ...at.output]))
+  const hopeless = claimed.attempt - begun.turns > attemptsLostMax
+  const move = hopeless
+    ? givenUp
+    : nextMove(begun, (at) => use.context.tokens(at.projectId, at.asked, [...at.context, ...at.output]))
   const { shellOutput } = told
   const shown = move.kind === 'shell' && shellOutput?.item.call_id === move.call.call_id ? shellOutput : null
   await tell(closings(told, shown))
