@@ -1,5 +1,5 @@
 /**
- * What a newcomer does with the README alone: start it, read dev.env, upload a file, list it, end it.
+ * What a newcomer does with the README alone: start it, read dev.env, ask the model, upload a file, list it, end it.
  * Afterwards no process and no port of it may be left.
  *
  *   node e2e/dev/dev-journey.ts [--split]
@@ -19,6 +19,7 @@ import { recordCounts } from '../../tools/testing/record-counts.ts'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readyBoundMs = 120_000
 const endBoundMs = 60_000
+const answerBoundMs = 30_000
 
 interface Step {
   readonly promise: string
@@ -60,10 +61,33 @@ async function journey(dev: ChildProcess, folder: string): Promise<Step[]> {
     apiKey: env['OPENAI_API_KEY'] ?? '',
     adminAPIKey: env['SWITCHYARD_ADMIN_KEY'] ?? '',
   })
-  const ports = [portOf(env['OPENAI_BASE_URL']), portOf(env['SWITCHYARD_TLS_BASE_URL'])]
+  const [, provider] = /base_url: (\S+)/.exec(readFileSync(join(folder, 'models.yaml'), 'utf8')) ?? []
+  const ports = [portOf(env['OPENAI_BASE_URL']), portOf(env['SWITCHYARD_TLS_BASE_URL']), portOf(provider)]
   const pids = recordedPids(folder)
   return [
     { promise: 'npm run dev reaches ready and writes dev.env', holds: () => true },
+    {
+      promise: 'the rehearsal model answers, at once and in the background',
+      holds: async () => {
+        const asked = { model: 'rehearsal', input: 'Say hello.' }
+        const { output_text: text } = await client.responses.create(asked)
+        const { id } = await client.responses.create({ ...asked, background: true })
+        let later = ''
+        await becomesTrue(async () => {
+          const response = await client.responses.retrieve(id)
+          later = response.output_text
+          return response.status === 'completed'
+        }, answerBoundMs)
+        return text.startsWith('Hello.') && later === text
+      },
+    },
+    {
+      promise: 'a response streams through the helper of the SDK',
+      holds: async () => {
+        const stream = client.responses.stream({ model: 'rehearsal', input: 'Think about 17 times 23.' })
+        return (await stream.finalResponse()).output_text === '17 times 23 is 391.'
+      },
+    },
     {
       promise: 'a file goes up and comes down with nothing but dev.env',
       holds: async () => {

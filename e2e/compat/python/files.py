@@ -9,24 +9,11 @@ import sys
 
 import openai
 
+from checks import expect, refused, report
+
 PART_BYTES = 1_000_000
 PARTS = 3
 FILES = 120
-checks = {"passed": 0, "failed": 0}
-
-
-def expect(promise, holds):
-    checks["passed" if holds else "failed"] += 1
-    print(("ok  " if holds else "FAIL") + " " + promise)
-
-
-def refused(call, error_class, **fields):
-    try:
-        call()
-    except error_class as error:
-        told = all(getattr(error, name) == value for name, value in fields.items())
-        return told and (error.request_id or "").startswith("req_")
-    return False
 
 
 def files(client):
@@ -87,8 +74,7 @@ def main():
     client = openai.OpenAI()
     for journey in (files, pages, uploads, errors):
         journey(client)
-    print(f"{checks['passed']} passed, {checks['failed']} failed")
-    return 0 if checks["failed"] == 0 else 1
+    return report()
 
 
 if __name__ == "__main__":
