@@ -136,4 +136,35 @@ for (const { transport, model } of ways) {
     for (const type of ['tool_call_item', 'tool_call_output_item', 'message_output_item'])
       assert.ok(items.includes(type), type)
   })
+
+  test(`an agent goes on in a conversation that the server keeps, over ${transport} with ${model}`, async (t) => {
+    const folder = await scratchFolder(t)
+    const { id: conversationId } = await stack().project().conversations.create({})
+    double().queue(
+      { calls: [{ name: 'shell', arguments: { commands: ['echo slate > stone.txt'] } }] },
+      'Written.',
+      { calls: [{ name: 'shell', arguments: { commands: ['cat stone.txt'] } }] },
+      'It says slate.',
+    )
+    const agent = new Agent({ name: 'Shell', model, tools: [shellTool({ shell: folderShell(folder) })] })
+    const runner = runnerOver(t, transport)
+    assert.equal((await runner.run(agent, 'Write slate.', { conversationId })).finalOutput, 'Written.')
+    assert.equal((await runner.run(agent, 'Read it.', { conversationId })).finalOutput, 'It says slate.')
+    const types: string[] = []
+    for await (const item of stack().project().conversations.items.list(conversationId, { order: 'asc' }))
+      types.push(item.type)
+    const turn = ['message', 'shell_call', 'shell_call_output', 'message']
+    assert.deepEqual(types, [...turn, ...turn])
+  })
+
+  test(`an agent goes on from an earlier response over ${transport} with ${model}`, async (t) => {
+    double().queue({ calls: [{ name: 'get_weather', arguments: { city: 'Paris' } }] }, 'Mild.', 'I said mild.')
+    const agent = new Agent({ name: 'Weather', model, tools: [getWeather([])] })
+    const runner = runnerOver(t, transport)
+    const { lastResponseId } = await runner.run(agent, 'Weather in Paris?')
+    assert.ok(lastResponseId !== undefined)
+    const after = await runner.run(agent, 'What did you say?', { previousResponseId: lastResponseId })
+    assert.equal(after.finalOutput, 'I said mild.')
+    assert.match(JSON.stringify(double().requests.at(-1)?.body), /It is mild in Paris\..*Mild\..*What did you say\?/)
+  })
 }
