@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { retrieveResponse } from '@switchyard/contracts/responses/operations.ts'
+import { OpenAI } from 'openai'
+import { ResponsesWS } from 'openai/resources/responses/ws'
 import { until } from '#platform/http/testing/poll.ts'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
 import { SocketClient } from '../testing/socket-client.ts'
+import { runningMax } from './lanes.ts'
 
 /** Enough of them are more than all buffers on the way hold together. */
 const textOf = (words: number) => `${'w'.repeat(4_000)} `.repeat(words)
@@ -39,6 +42,17 @@ test('a socket at the end of its lifetime lets the response end, says so and clo
       ['error', undefined, 'websocket_connection_limit_reached'],
     ],
   )
+})
+
+test('the SDK hears of the limit as an error with its code, and of the close that it does not reconnect on', async (t) => {
+  const app = await testApp(t, { SWITCHYARD_RESPONSES_SOCKET_LIFETIME_MS: '200' })
+  const sdk = new OpenAI({ baseURL: `${app.baseUrl}/v1`, apiKey: app.project.key })
+  const socket = new ResponsesWS(sdk, { reconnect: { maxRetries: 3, onReconnecting: () => undefined } })
+  const codes: unknown[] = []
+  socket.on('error', ({ error }) => codes.push((error as { error?: { code?: string } } | null)?.error?.code))
+  const closed = new Promise<number>((resolve) => socket.on('close', resolve))
+  assert.equal(await closed, 1000)
+  assert.deepEqual(codes, ['websocket_connection_limit_reached'])
 })
 
 test('a response whose client leaves is cancelled, and its provider let go', async (t) => {
@@ -92,4 +106,31 @@ test('a server that goes away lets the response end, refuses the next and closes
   assert.ok(client.heard.some(({ type }) => type === 'response.completed'))
   const refused = client.heard.find(({ stream_id }) => stream_id === 'b')
   assert.deepEqual([refused?.type, refused?.status, refused?.error?.code], ['error', 503, 'server_overloaded'])
+})
+
+test('what has not ended when the server stops is cancelled, and its client told with 1001', async (t) => {
+  const app = await testApp(t)
+  const client = await SocketClient.open(t, app)
+  app.double.queue({ text: 'a b c', after: 2, trouble: 'hang' })
+  client.create({ input: 'endless' })
+  await until('the response to begin', () => client.heard.length > 2)
+  await app.wired.responses.parts.find(({ name }) => name === 'response sockets')?.stop?.()
+  assert.equal(await client.closed, 1001)
+  assert.equal(await statusOf(app, client.heard[0]?.response?.id ?? ''), 'cancelled')
+  assert.doesNotMatch(await app.log(), /"level":"error"/)
+})
+
+test('more lanes than may run at once are all carried out', async (t) => {
+  const app = await testApp(t)
+  const client = await SocketClient.open(t, app)
+  let most = 0
+  app.double.decide(() => {
+    most = Math.max(most, app.double.open())
+    return { text: 'a b', slowMs: 20 }
+  })
+  const lanes = Array.from({ length: runningMax + 8 }, (_none, index) => `lane-${index}`)
+  for (const lane of lanes) client.create({ input: 'x', store: false, stream_id: lane })
+  const ends = await Promise.all(lanes.map(async (lane) => (await client.turn(lane)).at(-1)?.type))
+  assert.deepEqual(new Set(ends), new Set(['response.completed']))
+  assert.ok(most <= runningMax, `${most} ran at once`)
 })
