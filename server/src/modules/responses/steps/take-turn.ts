@@ -61,7 +61,9 @@ export async function* takeTurn(
     const reason = writer.finish?.reason ?? 'stop'
     if (!held || reason !== 'stop') {
       if (told.length > 0) yield told
-      return moved(writer, usage, endingOf(reason))
+      // A model that says nothing has finished: asked again, it would say nothing again.
+      const silent: Ending | null = writer.items.length === 0 ? { status: 'completed' } : null
+      return moved(writer, usage, endingOf(reason) ?? silent)
     }
     if (tries >= requiredTriesMax) return nothing(live, { status: 'failed', error: notCalled }, usage)
     spent = usage

@@ -38,7 +38,7 @@ export async function responsesKit(t: TestContext, settings: Record<string, stri
     async create(body) {
       const reply = await ask(body)
       assert.equal(reply.status, 200, reply.text)
-      return reply.body as Response
+      return reply.body
     },
     async refusal(body, input) {
       const { status, error } = await ask(body, input)
