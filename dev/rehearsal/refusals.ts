@@ -21,7 +21,9 @@ export function readRefusals(folder: string): Refusal[] {
 /** The double has no form for a refusal, so those are answered before it. False: the request is left to the double. */
 export function refuse(refusals: readonly Refusal[]) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
-    const body = JSON.parse(await peek(request)) as ChatBody
+    const bytes = Number(request.headers['content-length'] ?? 0)
+    const body = bytes > 0 ? readBody(await peek(request, bytes)) : null
+    if (body === null) return false
     const asked = JSON.stringify(body.messages.findLast(({ role }) => role === 'user')?.content ?? '').toLowerCase()
     const found = refusals.find(({ userMessage }) => asked.includes(userMessage.toLowerCase()))
     if (found === undefined) return false
@@ -31,9 +33,18 @@ export function refuse(refusals: readonly Refusal[]) {
   }
 }
 
+/** Null for what is no chat: the double says what is wrong with it. */
+function readBody(text: string): ChatBody | null {
+  try {
+    const body = JSON.parse(text) as ChatBody | null
+    return Array.isArray(body?.messages) ? body : null
+  } catch {
+    return null
+  }
+}
+
 /** Reads a body and puts it back, for whoever reads it next. That must happen before the request knows that it has ended. */
-async function peek(request: IncomingMessage): Promise<string> {
-  const bytes = Number(request.headers['content-length'] ?? 0)
+async function peek(request: IncomingMessage, bytes: number): Promise<string> {
   const chunks: Buffer[] = []
   let size = 0
   return await new Promise((resolve, reject) => {
