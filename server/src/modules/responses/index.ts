@@ -1,2 +1,2 @@
 export { createResponses, type Responses } from './module.ts'
-export type { HostedShell, ShellResult, ShellRun } from './domain/hosted-shell.ts'
+export type { HostedShell } from './domain/hosted-shell.ts'

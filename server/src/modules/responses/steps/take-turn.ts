@@ -1,4 +1,3 @@
-import type { OutputItem } from '@switchyard/contracts/responses/items.ts'
 import type { ResponseError } from '@switchyard/contracts/responses/response.ts'
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import { ProviderFault, type Inference, type TurnPart, type TurnRequest } from '#modules/inference/index.ts'
@@ -154,9 +153,3 @@ async function turnRequest(
 }
 
 const insistence = 'Answer with a call of one of the tools, and with nothing else.'
-
-/** The text of a message item, for what quotes it. */
-export function textOf(item: OutputItem): string {
-  if (item.type !== 'message') return ''
-  return item.content.map((part) => (part.type === 'output_text' ? part.text : '')).join('')
-}
