@@ -81,9 +81,7 @@ create table responses.conversation (
   id text collate "C" primary key,
   project_id text not null,
   created_at timestamptz not null default clock_timestamp(),
-  metadata json not null,
-  -- Goes up with every change of its items: a response begins with the items that it read, or not at all.
-  version bigint not null default 0
+  metadata json not null
 );
 
 create table responses.conversation_item (

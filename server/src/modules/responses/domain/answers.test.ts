@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
 import { Fault } from '#platform/errors/fault.ts'
-import { checkAnswers, settleCalls } from './answers.ts'
+import { checkAnswers, nameAnswers, settleCalls } from './answers.ts'
 
 const call = (id: string, status: 'in_progress' | 'incomplete' = 'in_progress'): StoredItem => ({
   type: 'shell_call',
@@ -62,4 +62,11 @@ test('a call is in progress until its answer has come', () => {
   assert.equal(open?.type === 'shell_call' && open.status, 'in_progress')
   const [settled] = settleCalls([call('a'), answer('a')])
   assert.equal(settled?.type === 'shell_call' && settled.status, 'completed')
+})
+
+test('an answer under the id of a local shell call gets the other name of the call, wherever that was made', () => {
+  const output = (id: string): StoredItem => ({ type: 'local_shell_call_output', id, output: '{}' })
+  assert.deepEqual(nameAnswers([local], [output('lsh_1')]), [output('call_1')])
+  assert.deepEqual(nameAnswers([], [local, output('lsh_1')]), [local, output('call_1')])
+  assert.deepEqual(nameAnswers([local], [output('call_1'), answer('lsh_1')]), [output('call_1'), answer('lsh_1')])
 })

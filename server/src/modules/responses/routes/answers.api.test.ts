@@ -6,7 +6,8 @@ import { functionTool, responsesKit } from '../testing/responses-kit.ts'
 
 const entry = (stdout: string, outcome: unknown = { type: 'exit', exit_code: 0 }) => ({ stdout, stderr: '', outcome })
 
-// S1-1.1-a S1-2.1-a S1-2.5-a S1-2.5-b S1-2.5-c S1-2.5-g S1-2.5-i S1-2.5-j S1-4.1-c S1-4.1-l S1-4.1-p S1-4.1-r S1-3-l
+// S1-1.1-a S1-2.1-a S1-2.5-a S1-2.5-b S1-2.5-c S1-2.5-d S1-2.5-e S1-2.5-f S1-2.5-g S1-2.5-h S1-2.5-i S1-2.5-j S1-2.5-o S1-2.5-p
+// S1-4.1-c S1-4.1-l S1-4.1-p S1-4.1-r S1-3-l
 test('calls that the client carries out are answered in the next request', async (t) => {
   const kit = await responsesKit(t)
   const { app, double } = kit

@@ -7,7 +7,7 @@ const user = (content: string) => ({ role: 'user', content })
 /** About as many tokens as words. */
 const words = (count: number) => 'word '.repeat(count)
 
-// S3-9.2-f S3-9.2-h
+// S3-9.2-h
 test('long contexts are compacted, cut or refused, as was asked', async (t) => {
   const kit = await responsesKit(t)
   const { app, double } = kit

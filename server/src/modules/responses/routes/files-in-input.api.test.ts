@@ -6,7 +6,6 @@ import { responsesKit } from '../testing/responses-kit.ts'
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
 const hello = Buffer.from('hello from a file').toString('base64')
 
-// S1-4.2-a
 test('pictures and files reach the model, sent along or kept here', async (t) => {
   const kit = await responsesKit(t)
   const { app } = kit

@@ -9,7 +9,7 @@ import {
 } from '@switchyard/contracts/responses/operations.ts'
 import { responsesKit, textIn } from '../testing/responses-kit.ts'
 
-// S1-4.1-a S1-4.1-h
+// S1-4.1-a S1-4.1-b S1-4.1-d S1-4.1-g S1-4.1-h S1-4.1-j
 test('responses are kept and continued', async (t) => {
   const kit = await responsesKit(t)
   const { app, double } = kit

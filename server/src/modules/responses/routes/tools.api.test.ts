@@ -7,7 +7,7 @@ const look = functionTool('look')
 const say = { type: 'custom', name: 'say' }
 const shell = { type: 'shell' }
 
-// S1-2.1-a S1-4.1-c
+// S1-2.1-a S1-2.1-f S1-4.1-c S1-4.1-e S1-4.1-f
 test('tools reach the model as they were declared', async (t) => {
   const kit = await responsesKit(t)
   const { double } = kit
