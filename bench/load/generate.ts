@@ -9,7 +9,7 @@ import { ReplyReader } from './reply-reader.ts'
 
 /** More than any machine answers in the longest run; a run that gets here ends. */
 const roomRequests = 5_000_000
-const silentMsMax = 10_000
+const silentMsMax = 60_000
 
 class Tally {
   readonly latenciesMs: Float64Array
