@@ -2,7 +2,7 @@ import type { Valkey } from '#platform/cache/valkey.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { listEventsAfter, type EventBatch } from '../store/events.ts'
+import { listEventsPage, type EventBatch } from '../store/events.ts'
 import { isRunning, lookAt } from '../store/running.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 
@@ -21,13 +21,16 @@ export interface FeedEvent {
   readonly json: string
 }
 
-const pageRows = 50
+/** What a reader holds of the store at once. */
+const page = { rowsMax: 50, bytesMax: 262_144 }
 /** The store is asked this often what was not announced: a lost announcement delays and loses nothing. */
 const askEveryMs = 1_000
+/** A longer batch is announced without its events: readers take them from the store, and Valkey carries no weight. */
+const announcedBytesMax = 65_536
 /** In one question. However many readers wait, the store is asked once for all of them. */
 const askedMax = 1_000
 /** Announcements that wait for a slow reader; beyond, it reads them from the store instead. */
-const waitingBatchesMax = 64
+const waitingMax = { batches: 64, bytes: 262_144 }
 
 interface Reader {
   readonly waiting: EventBatch[]
@@ -69,15 +72,16 @@ export class EventFeed {
   /** Tells every process what was stored. Nobody depends on it. */
   announce(batches: readonly EventBatch[]): void {
     if (batches.length === 0) return
+    const told = batches.map((batch) => (batch.lines.length > announcedBytesMax ? { ...batch, lines: '' } : batch))
     this.#use.valkey
-      .call((client) => client.publish(this.#channel, JSON.stringify(batches)))
+      .call((client) => client.publish(this.#channel, JSON.stringify(told)))
       .catch((err: unknown) => this.#use.log.debug({ err }, 'stored events were not announced'))
   }
 
   #hear(message: string): void {
     for (const batch of JSON.parse(message) as EventBatch[]) {
       for (const reader of this.#readers.get(batch.responseId) ?? []) {
-        if (reader.waiting.length < waitingBatchesMax) reader.waiting.push(batch)
+        if (batch.lines !== '' && hasRoom(reader)) reader.waiting.push(batch)
         reader.wake?.()
       }
     }
@@ -110,7 +114,7 @@ export class EventFeed {
   }
 
   #stored(responseId: string, at: number): Promise<EventBatch[]> {
-    return listEventsAfter(this.#use.db, responseId, at, pageRows)
+    return listEventsPage(this.#use.db, responseId, at, page)
   }
 
   /** Whether nothing can come any more: it does not run, and nothing was stored since we looked. */
@@ -157,6 +161,11 @@ export class EventFeed {
     clearInterval(this.#timer)
     this.#timer = null
   }
+}
+
+function hasRoom({ waiting }: Reader): boolean {
+  const bytes = waiting.reduce((sum, { lines }) => sum + lines.length, 0)
+  return waiting.length < waitingMax.batches && bytes < waitingMax.bytes
 }
 
 /** Until something is announced, the store turns out to have more, or the reader leaves. */

@@ -14,9 +14,8 @@ export interface AttemptLog {
 
 interface Pending {
   readonly log: AttemptLog
-  first: number
-  last: number
-  lines: string[]
+  readonly first: number
+  readonly lines: string[]
 }
 
 export interface EventLogUses {
@@ -27,6 +26,8 @@ export interface EventLogUses {
 }
 
 const flushEveryMs = 50
+/** A row is closed with the event that brings it here, so that whoever reads holds little more than one event at a time. */
+const rowBytesMax = 131_072
 /** A response whose events wait for the database this long in number makes its producer wait. */
 const waitingMax = 2_000
 
@@ -49,11 +50,8 @@ export class EventLog {
   /** Adds one numbered event. Waits only while too many of the same response are waiting. */
   async write(log: AttemptLog, number: number, line: string): Promise<void> {
     const pending = this.#pending.get(log)
-    if (pending === undefined) this.#pending.set(log, { log, first: number, last: number, lines: [line] })
-    else {
-      pending.last = number
-      pending.lines.push(line)
-    }
+    if (pending === undefined) this.#pending.set(log, { log, first: number, lines: [line] })
+    else pending.lines.push(line)
     this.#schedule()
     while ((this.#pending.get(log)?.lines.length ?? 0) > waitingMax) await sleep(flushEveryMs)
   }
@@ -63,7 +61,7 @@ export class EventLog {
     await this.#flushing
     const left = [...this.#failed.filter((failed) => failed.log === log), this.#pending.get(log)]
     this.drop(log)
-    return left.flatMap((pending) => (pending === undefined ? [] : [batchOf(pending)]))
+    return left.flatMap((pending) => (pending === undefined ? [] : batchesOf(pending)))
   }
 
   /** Forgets what is not stored of an attempt. */
@@ -91,7 +89,9 @@ export class EventLog {
     if (this.#failed.length > 0) this.#failed = []
     else this.#pending.clear()
     if (taken.length === 0) return
-    const batches = taken.map((pending) => ({ ...batchOf(pending), attempt: pending.log.attempt }))
+    const batches = taken.flatMap((pending) =>
+      batchesOf(pending).map((batch) => ({ ...batch, attempt: pending.log.attempt })),
+    )
     try {
       const stored = await insertEventsFenced(this.#use.db, batches)
       for (const { log } of taken) if (!stored.has(attemptKey(log))) log.onLost()
@@ -105,6 +105,18 @@ export class EventLog {
 
 const announced = ({ responseId, first, last, lines }: EventBatch): EventBatch => ({ responseId, first, last, lines })
 
-function batchOf({ log, first, last, lines }: Pending): EventBatch {
-  return { responseId: log.responseId, first, last, lines: lines.join('\n') }
+/** Always the same rows of the same events: what is stored again must meet what was stored before. */
+function batchesOf({ log, first, lines }: Pending): EventBatch[] {
+  const batches: EventBatch[] = []
+  let from = 0
+  let bytes = 0
+  for (const [at, line] of lines.entries()) {
+    bytes += line.length
+    if (bytes < rowBytesMax && at < lines.length - 1) continue
+    const row = lines.slice(from, at + 1).join('\n')
+    batches.push({ responseId: log.responseId, first: first + from, last: first + at, lines: row })
+    from = at + 1
+    bytes = 0
+  }
+  return batches
 }

@@ -57,6 +57,24 @@ const after = statement<[string, number, number], EventBatch>(
    where response_id = $1 and last > $2 order by first limit $3`,
 )
 
+const page = statement<[string, number, number, number], EventBatch>(
+  'responses.events-page',
+  `select response_id as "responseId", first, last, lines from (
+     select *, sum(octet_length(lines)) over (order by first) - octet_length(lines) as bytes_before from (
+       select * from responses.event where response_id = $1 and last > $2 order by first limit $3) as next
+   ) as sized where bytes_before < $4 order by first`,
+)
+
+/** The same, but no row begins beyond so many bytes: for readers who may be slow. */
+export async function listEventsPage(
+  db: Db<ResponsesTables>,
+  responseId: string,
+  number: number,
+  { rowsMax, bytesMax }: { rowsMax: number; bytesMax: number },
+): Promise<EventBatch[]> {
+  return await db.run(page, [responseId, number, rowsMax, bytesMax])
+}
+
 /** Stored events past a number, oldest first. */
 export async function listEventsAfter(
   db: Db<ResponsesTables>,
