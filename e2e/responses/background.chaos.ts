@@ -13,7 +13,7 @@ import { auditBackground } from './audit-background.ts'
 import { waitForEnds, Works } from './background-works.ts'
 import { EventSink } from './event-sink.ts'
 import { Fleet } from './fleet.ts'
-import { loseForeground } from './lose-foreground.ts'
+import { loseForeground, losePostgres } from './lose-foreground.ts'
 import { killInTurn } from './kill-in-turn.ts'
 import { followScript } from './scripted-work.ts'
 
@@ -53,7 +53,10 @@ async function main(): Promise<number> {
     const accepted = await works.accepted()
     await waitForEnds(fleet, sizes.responses)
     await auditBackground({ fleet, checks, sink, works: accepted, turns, kills })
-    if (sizes.foreground > 0) await loseForeground({ fleet, checks, sink, count: sizes.foreground })
+    if (sizes.foreground > 0) {
+      await loseForeground({ fleet, checks, sink, count: sizes.foreground })
+      await losePostgres({ fleet, checks, sink, count: Math.ceil(sizes.foreground / 10) })
+    }
   } finally {
     await fleet.stop()
     await sink.close()

@@ -19,6 +19,8 @@ export interface FleetOptions {
   /** Each api node listens on a port of its own; otherwise they share one. */
   readonly apart?: boolean
   readonly shellLastsMs?: number
+  /** The first api node can be asked for its memory. */
+  readonly inspected?: boolean
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -34,14 +36,20 @@ export class Fleet {
   readonly db: pg.Pool
   readonly ledger: () => LedgerReport
   readonly nodes: ServerNode[] = []
+  readonly inspectorPort: number
   readonly #folder: string
   readonly #ports: number[]
   readonly #interrupt = () => {
     for (const { process: one } of this.nodes) if (one.running) signalProcess(one.pid, 'SIGKILL')
   }
 
-  private constructor(stack: Stack, double: ProviderDouble, folder: string, ports: number[]) {
+  private constructor(
+    stack: Stack,
+    double: ProviderDouble,
+    { folder, ports, inspectorPort }: { folder: string; ports: number[]; inspectorPort: number },
+  ) {
     this.stack = stack
+    this.inspectorPort = inspectorPort
     this.double = double
     this.#folder = folder
     this.#ports = ports
@@ -71,7 +79,8 @@ export class Fleet {
     const ports = await Promise.all(
       Array.from({ length: options.api }, async () => (options.apart === true ? await freePort() : stack.httpPort)),
     )
-    const fleet = new Fleet(stack, double, folder, ports)
+    const inspectorPort = options.inspected === true ? await freePort() : 0
+    const fleet = new Fleet(stack, double, { folder, ports, inspectorPort })
     try {
       for (let index = 0; index < options.worker; index += 1) await fleet.#startNode('worker', index)
       for (let index = 0; index < options.api; index += 1) await fleet.#startNode('api', index)
@@ -85,13 +94,15 @@ export class Fleet {
 
   async #startNode(roles: ApiOrWorker, index: number): Promise<void> {
     const port = roles === 'api' ? { SWITCHYARD_HTTP_PORT: String(this.#ports[index]) } : {}
+    const inspected = roles === 'api' && index === 0 && this.inspectorPort > 0
+    const inspector = inspected ? { NODE_OPTIONS: `--inspect=127.0.0.1:${this.inspectorPort}` } : {}
     this.nodes.push(
       await startServerNode({
         name: `${roles} ${index + 1}`,
         roles,
         dataDir: this.#folder,
         internalPort: await freePort(),
-        env: { ...this.stack.env, ...port },
+        env: { ...this.stack.env, ...port, ...inspector },
         program,
       }),
     )
@@ -111,6 +122,10 @@ export class Fleet {
       adminAPIKey: this.stack.seeded.adminKey,
       maxRetries,
     })
+  }
+
+  portOf(index = 0): number {
+    return this.#ports[index] ?? 0
   }
 
   async stop(): Promise<void> {

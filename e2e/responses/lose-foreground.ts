@@ -57,6 +57,51 @@ async function look(fleet: Fleet): Promise<Seen> {
   return rows[0] ?? { ended: 0, failed: 0, running: 0 }
 }
 
+const answersAfterMs = 3_000
+const killedAfterMs = 1_500
+/** The node looks after what it has lost every 5 s. */
+const settledWithinMs = 20_000
+
+/** PostgreSQL falls while foreground responses are open, and is away when they end. */
+export async function losePostgres({ fleet, checks, count }: Losing): Promise<void> {
+  const { postgres } = fleet.stack
+  const conversations = await eachOf(Array.from({ length: count }), async () => {
+    const { id } = await fleet.client().conversations.create({})
+    return id
+  })
+  fleet.double.decide(async () => {
+    await sleep(answersAfterMs)
+    return 'Late.'
+  })
+  const client = fleet.client(0, 0)
+  const asking = conversations.map((conversation) =>
+    client.responses.create({ model: 'double-chat', input: 'Hurry.', conversation }).then(
+      ({ status }) => status ?? 'nothing',
+      () => 'refused',
+    ),
+  )
+  await sleep(killedAfterMs)
+  await postgres?.kill9()
+  const told = await Promise.all(asking)
+  const backAt = performance.now()
+  await postgres?.restart()
+  const isClear = async () => (await countRunning(fleet).catch(() => 1)) === 0
+  const clear = await becomesTrue(isClear, boundMs)
+  const tookMs = Math.round(performance.now() - backAt)
+  checks.expect(
+    `responses that ended while PostgreSQL was away are closed within ${settledWithinMs / 1_000} s of its return`,
+    clear && tookMs <= settledWithinMs,
+    `${told.filter((one) => one === 'refused').length} of ${count} clients were refused; closed after ${(tookMs / 1_000).toFixed(1)} s`,
+  )
+  fleet.double.decide(() => 'Hello.')
+  await tryConversations(fleet, checks, conversations)
+}
+
+async function countRunning(fleet: Fleet): Promise<number> {
+  const { rows } = await fleet.db.query<{ running: number }>('select count(*)::int as running from responses.running')
+  return rows[0]?.running ?? 0
+}
+
 export async function loseForeground({ fleet, checks, sink, count }: Losing): Promise<void> {
   const half = Math.floor(count / 2)
   const conversations = await eachOf(Array.from({ length: half }), async () => {
