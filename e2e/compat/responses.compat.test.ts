@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BadRequestError, ConflictError, NotFoundError } from 'openai'
+import { BadRequestError, ConflictError, NotFoundError, toFile } from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
 import { becomesTrue } from '../../dev/engines/wait-until.ts'
@@ -75,6 +75,19 @@ test('a background response is worked on, polled and cancelled', async () => {
   await assert.rejects(async () => {
     for await (const event of await responses.retrieve(foreground.id, { stream: true })) assert.fail(event.type)
   }, BadRequestError)
+})
+
+test('a background response that names a file which is gone fails, and says why', async () => {
+  const { responses, files } = stack().project({ maxRetries: 0 })
+  const file = await files.create({ file: await toFile(Buffer.from('x'), 'x.pdf'), purpose: 'user_data' })
+  double().queue('Read.')
+  const content = [{ type: 'input_file' as const, file_id: file.id }]
+  const first = await responses.create({ model, input: [{ role: 'user', content }] })
+  await files.delete(file.id)
+  const { id } = await responses.create({ model, input: 'Again?', previous_response_id: first.id, background: true })
+  assert.ok(await becomesTrue(async () => (await responses.retrieve(id)).status === 'failed', BOUND_MS))
+  const { error } = await responses.retrieve(id)
+  assert.deepEqual([error?.code, error?.message], ['invalid_prompt', 'No such file.'])
 })
 
 // S3-9.2-j

@@ -3,6 +3,7 @@ import { ConversationId } from './ids.ts'
 import { operation } from './operation.ts'
 import { Order, pageOf, pageQuery } from './page.ts'
 import { InputItem, StoredItem } from './responses/items.ts'
+import { ItemText } from './responses/parts.ts'
 import { Includable, Metadata } from './responses/request.ts'
 
 const itemsMax = 20
@@ -94,7 +95,7 @@ export const listConversationItems = operation({
   summary: 'List the items of a conversation.',
   scope: 'conversations.read',
   params,
-  query: pageQuery().extend({ order: Order, include }),
+  query: pageQuery().extend({ after: ItemText.optional(), order: Order, include }),
   reply: pageOf(StoredItem),
   faults: ['not_found'],
 })

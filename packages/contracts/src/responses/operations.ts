@@ -3,6 +3,7 @@ import { ResponseId } from '../ids.ts'
 import { operation } from '../operation.ts'
 import { Order, pageOf, pageQuery } from '../page.ts'
 import { Compaction, Message, StoredItem } from './items.ts'
+import { ItemText } from './parts.ts'
 import { contextFields, CreateResponse, Includable, Input, shapeFields } from './request.ts'
 import { Response, Usage } from './response.ts'
 
@@ -94,7 +95,7 @@ export const listInputItems = operation({
   auth: 'project_key',
   scope: 'responses.read',
   params,
-  query: pageQuery().extend({ order: Order, include, beta }),
+  query: pageQuery().extend({ after: ItemText.optional(), order: Order, include, beta }),
   reply: pageOf(StoredItem),
   faults: ['not_found'],
 })

@@ -61,6 +61,18 @@ export function givenInput(input: Given, referred: ReadonlyMap<string, StoredIte
   return { items, compact: false }
 }
 
+/** One id stands for one item: with two, neither could be paged from or referred to. */
+export function checkDistinct(items: readonly StoredItem[], field = 'input'): void {
+  const seen = new Set<string>()
+  for (const [index, { type, id }] of items.entries()) {
+    const name = `${type} ${id}`
+    if (seen.has(name)) {
+      throw new Fault('invalid_value', `There are two items with the id ${id}.`, { param: `${field}[${index}].id` })
+    }
+    seen.add(name)
+  }
+}
+
 function userMessage(text: string): StoredItem {
   return {
     type: 'message',

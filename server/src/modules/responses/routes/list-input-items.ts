@@ -13,7 +13,7 @@ export const listInputItemsRoute = (use: { db: Db<ResponsesTables> }) =>
     const { input } = await listOwnItems(use.db, id)
     // A request's input is bounded by the size of a body, so it is paged here and not in the store.
     const items = query.order === 'asc' ? input : input.toReversed()
-    const at = query.after === undefined ? -1 : items.findIndex((item) => item.id === query.after)
+    const at = query.after === undefined ? -1 : items.findLastIndex((item) => item.id === query.after)
     if (query.after !== undefined && at < 0) {
       throw new Fault('invalid_value', 'No item with the id given in after.', { param: 'after' })
     }

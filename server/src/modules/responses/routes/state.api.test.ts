@@ -120,6 +120,11 @@ test('responses are kept and continued', async (t) => {
       [{ input: [{ role: 'user' }] }, 'missing_required_parameter', 'input[0].content'],
       [{ input: [{ role: 'king', content: 'a' }] }, 'invalid_value', 'input[0].role'],
       [{ safety_identifier: 'a'.repeat(129) }, 'string_above_max_length', 'safety_identifier'],
+      [
+        { input: ['a', 'b'].map((content) => ({ role: 'user', id: 'msg_1', content })) },
+        'invalid_value',
+        'input[1].id',
+      ],
       [{ truncation: 'perhaps' }, 'invalid_value', 'truncation'],
     ]
     for (const [body, code, param] of refusals) assert.deepEqual(await kit.refusal(body), [400, code, param])

@@ -9,7 +9,7 @@ import { checkAnswers, nameAnswers, settleCalls } from '../domain/answers.ts'
 import { askedOf, checkTogether, type Asked } from '../domain/asked.ts'
 import type { ShellPlace } from '../domain/call-item.ts'
 import type { HostedShell } from '../domain/hosted-shell.ts'
-import { givenInput, referencesOf, type GivenInput } from '../domain/input-items.ts'
+import { checkDistinct, givenInput, referencesOf, type GivenInput } from '../domain/input-items.ts'
 import { noUsage, type LiveResponse } from '../domain/live-response.ts'
 import { isHosted } from '../domain/tool-choice.ts'
 import { findConversationItems } from '../store/conversation-items.ts'
@@ -80,6 +80,7 @@ export async function readInput(
   ])
   const { items: brought, compact } = givenInput(body.input, referred)
   const given = { items: nameAnswers(history, brought), compact }
+  checkDistinct(given.items)
   use.context.check(projectId, given.items)
   checkAnswers(history, given.items)
   await use.context.checkFiles(projectId, given.items)

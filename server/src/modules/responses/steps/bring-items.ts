@@ -1,7 +1,7 @@
 import type { InputItem, StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
-import { givenInput, referencesOf } from '../domain/input-items.ts'
+import { checkDistinct, givenInput, referencesOf } from '../domain/input-items.ts'
 import { findItems } from '../store/responses.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import type { ContextReader } from './read-context.ts'
@@ -26,11 +26,7 @@ export async function bringItems(
   }
   use.context.check(projectId, items, 'items')
   await use.context.checkFiles(projectId, items, 'items')
-  const seen = new Set<string>()
-  for (const [index, { id }] of items.entries()) {
-    if (seen.has(id)) throw sameId(index)
-    seen.add(id)
-  }
+  checkDistinct(items, 'items')
   return items
 }
 
