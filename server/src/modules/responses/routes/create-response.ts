@@ -56,6 +56,7 @@ async function inForeground(
   if (next.done !== true) throw new Error('a response that nobody listens to tells nothing')
   const { state, cause } = next.value
   if (cause instanceof ProviderFault) throw providerFault(cause)
+  if (cause instanceof Fault) throw cause
   return responseView(state)
 }
 
@@ -74,7 +75,9 @@ async function streamed(
   const early = await Promise.race([first, timeUp(firstWordMs)])
   if (early?.done === false && early.value[0]?.type === 'response.failed') {
     const rest = await moves.next()
-    if (rest.done === true && rest.value.cause instanceof ProviderFault) throw providerFault(rest.value.cause)
+    const cause: unknown = rest.done === true ? rest.value.cause : null
+    if (cause instanceof ProviderFault) throw providerFault(cause)
+    if (cause instanceof Fault) throw cause
   }
   const numbers = new EventNumbers(0, live.asked.obfuscation)
   return new EventStream(
