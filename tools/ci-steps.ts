@@ -31,6 +31,7 @@ export const ciSteps: readonly Step[] = [
   proof('webhooks', 80, 'e2e/webhooks/deliver-all.ts --events 600 --kills 1'),
   proof('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
   proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
+  proof('responses', 60, 'e2e/responses/small.ts'),
 ]
 
 /** The same at full size: what docs/proofs reports. */
@@ -41,4 +42,7 @@ export const soakSteps: readonly Step[] = [
   proof('webhooks', 1_800, 'e2e/webhooks/deliver-all.ts --events 100000 --kills 6 --everyone'),
   proof('expiry', 900, 'e2e/chaos/expiry.chaos.ts --files 2000 --rounds 10'),
   proof('engine', 1_200, 'e2e/chaos/engine.chaos.ts --pieces 2000 --rounds 10'),
+  proof('responses', 900, 'e2e/responses/background.chaos.ts --responses 500 --rounds 10 --foreground 200'),
+  proof('resume', 300, 'e2e/responses/resume.chaos.ts --streams 200'),
+  proof('clients', 300, 'e2e/responses/clients.bounds.ts --clients 10000 --slow 20 --wait-cut'),
 ]

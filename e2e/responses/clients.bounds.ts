@@ -18,7 +18,9 @@ import { readSlowly } from './slow-readers.ts'
 const responsesMax = 50
 const openAtOnce = 100
 const boundMs = 120_000
-const idleMs = 10_000
+/** How long those that wait are watched. */
+const idleMs = { few: 1_000, many: 10_000 }
+const manyMin = 1_000
 const asks = 20
 const clockTicksPerSecond = 100
 /** A client that waits must cost less than this of the node's memory. */
@@ -70,7 +72,7 @@ async function idleClients(fleet: Fleet, checks: Checks, wire: Wire, count: numb
     clients.every(({ ended }) => !ended) && each < bytesPerClientMax,
     `${(each / 1_024).toFixed(1)} KiB resident each, of it ${(heap / 1_024).toFixed(1)} KiB heap; ${mb(before.residentBytes)} before, ${mb(after.residentBytes)} with them`,
   )
-  await askMeanwhile(fleet, checks, wire)
+  await askMeanwhile(fleet, checks, wire, count < manyMin ? idleMs.few : idleMs.many)
   if (wire === 'sse') await endAll(fleet, checks, ids, clients)
   for (const client of clients) client.destroy()
   await becomesTrue(() => clients.every(({ ended }) => ended), boundMs)
@@ -80,11 +82,11 @@ async function idleClients(fleet: Fleet, checks: Checks, wire: Wire, count: numb
   )
 }
 
-async function askMeanwhile(fleet: Fleet, checks: Checks, wire: Wire): Promise<void> {
+async function askMeanwhile(fleet: Fleet, checks: Checks, wire: Wire, watchMs: number): Promise<void> {
   const { pid } = fleet.of('api', 0).process
   const began = cpuSeconds(pid)
-  await sleep(idleMs)
-  const share = (cpuSeconds(pid) - began) / (idleMs / 1_000)
+  await sleep(watchMs)
+  const share = (cpuSeconds(pid) - began) / (watchMs / 1_000)
   const took: number[] = []
   const client = fleet.client(0, 0)
   for (let ask = 0; ask < asks; ask += 1) {
