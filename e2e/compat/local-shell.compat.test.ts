@@ -83,7 +83,7 @@ test('a local shell call is run by the client, and the model reads all that came
     model,
     store: false,
     tools,
-    input: [{ role: 'user', content: 'Were they run?' }, sent as ResponseInputItem, answer],
+    input: [{ role: 'user', content: 'Were they run?' }, sent, answer],
   })
   assert.equal(again.output_text, 'They were.')
 })

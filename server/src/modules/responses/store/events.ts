@@ -85,13 +85,6 @@ export async function listEventsAfter(
   return await db.run(after, [responseId, number, limit])
 }
 
-/** Whether a response keeps its events at all. */
-export async function hasEvents(db: Db<ResponsesTables>, responseId: string): Promise<boolean> {
-  const { rows } = await sql<{ kept: boolean }>`
-    select exists (select 1 from responses.event where response_id = ${responseId}) as kept`.execute(db.kysely)
-  return rows[0]?.kept === true
-}
-
 /** All stored events of a response, in the caller's transaction. */
 export async function listEventsIn(tx: Tx, responseId: string): Promise<EventBatch[]> {
   const { rows } = await sql<EventBatch>`
