@@ -72,7 +72,7 @@ export async function publish(use: PublishUses, tx: Tx, news: readonly News[]): 
 }
 
 const eventsMax = 1_000
-const statementsMax = 2
+const statementsMax = 1
 
 /** For news of what is kept nowhere else: a statement of its own, shared with whatever is published at the same time. */
 export function publisherAlone(use: PublishUses & { readonly db: Db<WebhooksTables> }): (news: News) => Promise<void> {
