@@ -106,20 +106,36 @@ export class ProviderConnection {
 function letGo({ body }: Reply, done: boolean): void {
   if (body.readableEnded || body.destroyed) return
   body.on('error', () => undefined)
-  if (done) body.dump({ limit: leftoverBytesMax, signal: AbortSignal.timeout(leftoverMs) }).catch(() => undefined)
-  else body.destroy()
+  if (!done) {
+    body.destroy()
+    return
+  }
+  let left = leftoverBytesMax
+  const late = setTimeout(() => body.destroy(), leftoverMs)
+  body.once('close', () => clearTimeout(late))
+  body.on('data', (bytes: Buffer) => {
+    left -= bytes.length
+    if (left < 0) body.destroy()
+  })
 }
 
-async function bodyText(reply: Reply, bytesMax: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of reply.body as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > bytesMax) {
-      if (bytesMax === refusalBytesMax) break
-      throw new ProviderFault('malformed', 'The model provider sent too long an answer.')
-    }
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 ? (chunks[0] as Buffer).toString('utf8') : Buffer.concat(chunks).toString('utf8')
+/** By its events: iterating a body of one or two chunks costs more than all else that is done with it. */
+function bodyText({ body }: Reply, bytesMax: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const end = () => resolve(chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString('utf8'))
+    body.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes <= bytesMax) {
+        chunks.push(chunk)
+        return
+      }
+      if (bytesMax === refusalBytesMax) end()
+      else reject(new ProviderFault('malformed', 'The model provider sent too long an answer.'))
+      body.destroy()
+    })
+    body.once('end', end)
+    body.once('error', reject)
+  })
 }
