@@ -21,10 +21,12 @@ export async function forgetNode(db: Db<ResponsesTables>, id: string): Promise<v
   await db.run(forget, [id])
 }
 
-const orphans = statement<[number], { id: string; project_id: string }>(
+// Nobody could renew while PostgreSQL was away: after its start a lease counts for its whole length once more.
+const orphans = statement<[number, number], { id: string; project_id: string }>(
   'responses.orphans',
   `select r.id, r.project_id from responses.running r left join responses.node n on n.id = r.node
-   where r.node is not null and (n.id is null or n.alive_until < clock_timestamp())
+   where r.node is not null and (n.id is null
+     or greatest(n.alive_until, pg_postmaster_start_time() + $2 * interval '1 millisecond') < clock_timestamp())
    order by r.created_at limit $1`,
 )
 
@@ -32,8 +34,9 @@ const orphans = statement<[number], { id: string; project_id: string }>(
 export async function listOrphans(
   db: Db<ResponsesTables>,
   limit: number,
+  aliveMs: number,
 ): Promise<{ id: string; project_id: string }[]> {
-  return await db.run(orphans, [limit])
+  return await db.run(orphans, [limit, aliveMs])
 }
 
 const buried = statement<[number], { id: string }>(
