@@ -36,6 +36,8 @@ interface Reader {
   readonly waiting: EventBatch[]
   /** The number of the last event that it was given. */
   at: number
+  /** Something was announced that only the store can tell it. */
+  missed: boolean
   /** Null while it is busy. */
   wake: (() => void) | null
 }
@@ -82,6 +84,7 @@ export class EventFeed {
     for (const batch of JSON.parse(message) as EventBatch[]) {
       for (const reader of this.#readers.get(batch.responseId) ?? []) {
         if (batch.lines !== '' && hasRoom(reader)) reader.waiting.push(batch)
+        else reader.missed = true
         reader.wake?.()
       }
     }
@@ -89,13 +92,13 @@ export class EventFeed {
 
   /** Every event past a number, in order, each once, until the response has ended. */
   async *read(responseId: string, startingAfter: number, signal: AbortSignal): AsyncGenerator<FeedEvent> {
-    const reader: Reader = { waiting: [], at: startingAfter, wake: null }
+    const reader: Reader = { waiting: [], at: startingAfter, missed: false, wake: null }
     this.#join(responseId, reader)
     try {
       for (;;) {
         const [next] = reader.waiting
         const batches =
-          next !== undefined && next.first <= reader.at + 1 ? [next] : await this.#stored(responseId, reader.at)
+          next !== undefined && next.first <= reader.at + 1 ? [next] : await this.#storedFor(responseId, reader)
         if (batches[0] === next) reader.waiting.shift()
         for (const event of eventsPast(batches, reader.at)) {
           reader.at = event.number
@@ -104,13 +107,21 @@ export class EventFeed {
         }
         if (signal.aborted) return
         while (reader.waiting[0] !== undefined && reader.waiting[0].last <= reader.at) reader.waiting.shift()
-        if (batches.length > 0 || reader.waiting.length > 0) continue
+        if (batches.length > 0) continue
+        // Announced, but what comes before is not in the store: it was deleted. The store has the last word.
+        if (reader.waiting[0] !== undefined && reader.waiting[0].first > reader.at + 1) reader.waiting.length = 0
+        if (reader.waiting.length > 0) continue
         if (await this.#ended(responseId, reader.at)) return
         await wait(reader, signal)
       }
     } finally {
       this.#leave(responseId, reader)
     }
+  }
+
+  #storedFor(responseId: string, reader: Reader): Promise<EventBatch[]> {
+    reader.missed = false
+    return this.#stored(responseId, reader.at)
   }
 
   #stored(responseId: string, at: number): Promise<EventBatch[]> {
@@ -170,7 +181,7 @@ function hasRoom({ waiting }: Reader): boolean {
 
 /** Until something is announced, the store turns out to have more, or the reader leaves. */
 async function wait(reader: Reader, signal: AbortSignal): Promise<void> {
-  if (reader.waiting.length > 0 || signal.aborted) return
+  if (reader.waiting.length > 0 || reader.missed || signal.aborted) return
   await new Promise<void>((resolve) => {
     signal.addEventListener('abort', done)
     reader.wake = done
