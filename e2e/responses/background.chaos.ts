@@ -17,8 +17,8 @@ import { loseForeground, losePostgres } from './lose-foreground.ts'
 import { killInTurn } from './kill-in-turn.ts'
 import { followScript } from './scripted-work.ts'
 
-/** A turn takes at least half a second, a shell call a fifth: long enough for kills to fall into them. */
-const pace = { firstMs: 300, slowMs: 30, shellLastsMs: 200 }
+/** A turn takes at least half a second: long enough for kills to fall into it. */
+const pace = { firstMs: 300, slowMs: 30 }
 
 async function makeEndpoint(fleet: Fleet, url: string): Promise<void> {
   await fleet.client().post('/webhook_endpoints', {
@@ -30,6 +30,33 @@ async function makeEndpoint(fleet: Fleet, url: string): Promise<void> {
   })
 }
 
+export interface BackgroundSizes {
+  readonly responses: number
+  readonly rounds: number
+  /** Open when an api node falls; none leaves that out. */
+  readonly foreground: number
+  readonly seed: number
+}
+
+export async function proveBackground(fleet: Fleet, checks: Checks, sizes: BackgroundSizes): Promise<void> {
+  console.log(`seed ${sizes.seed}, ${sizes.responses} responses, ${sizes.rounds} rounds of kills`)
+  const sink = new EventSink()
+  try {
+    await makeEndpoint(fleet, await sink.listen())
+    const turns = followScript(fleet.double, pace)
+    const begun = new Works(fleet, sizes.responses)
+    const kills = await killInTurn(fleet, begun, sizes.rounds, seededRandom(sizes.seed))
+    const works = await begun.accepted()
+    await waitForEnds(fleet, sizes.responses)
+    await auditBackground({ fleet, checks, sink, works, turns, kills })
+    if (sizes.foreground === 0) return
+    await loseForeground({ fleet, checks, sink, count: sizes.foreground })
+    await losePostgres({ fleet, checks, sink, count: Math.ceil(sizes.foreground / 10) })
+  } finally {
+    await sink.close()
+  }
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -39,27 +66,17 @@ async function main(): Promise<number> {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     },
   })
-  const [responses, rounds, foreground] = [values.responses, values.rounds, values.foreground].map(Number)
-  const sizes = { responses: responses ?? 0, rounds: rounds ?? 0, foreground: foreground ?? 0 }
-  console.log(`seed ${values.seed}, ${sizes.responses} responses, ${sizes.rounds} rounds of kills`)
   const checks = new Checks()
-  const sink = new EventSink()
-  const fleet = await Fleet.start({ api: 2, worker: 2, shellLastsMs: pace.shellLastsMs })
+  const fleet = await Fleet.start({ api: 2, worker: 2 })
   try {
-    await makeEndpoint(fleet, await sink.listen())
-    const turns = followScript(fleet.double, pace)
-    const works = new Works(fleet, sizes.responses)
-    const kills = await killInTurn(fleet, works, sizes.rounds, seededRandom(Number(values.seed)))
-    const accepted = await works.accepted()
-    await waitForEnds(fleet, sizes.responses)
-    await auditBackground({ fleet, checks, sink, works: accepted, turns, kills })
-    if (sizes.foreground > 0) {
-      await loseForeground({ fleet, checks, sink, count: sizes.foreground })
-      await losePostgres({ fleet, checks, sink, count: Math.ceil(sizes.foreground / 10) })
-    }
+    await proveBackground(fleet, checks, {
+      responses: Number(values.responses),
+      rounds: Number(values.rounds),
+      foreground: Number(values.foreground),
+      seed: Number(values.seed),
+    })
   } finally {
     await fleet.stop()
-    await sink.close()
   }
   return checks.finish()
 }

@@ -121,6 +121,25 @@ async function endAll(
   )
 }
 
+export interface ClientSizes {
+  readonly clients: number
+  readonly slow: number
+  /** Waits for the minute after which slow readers are cut. */
+  readonly waitCut: boolean
+}
+
+/** A provider that says nothing for as long as this takes must not be given up. */
+export const patientSettings = {
+  SWITCHYARD_PROVIDER_FIRST_PART_TIMEOUT_MS: '600000',
+  SWITCHYARD_PROVIDER_IDLE_TIMEOUT_MS: '600000',
+}
+
+export async function proveBounds(fleet: Fleet, checks: Checks, sizes: ClientSizes): Promise<void> {
+  await idleClients(fleet, checks, 'sse', sizes.clients)
+  await idleClients(fleet, checks, 'websocket', sizes.clients)
+  await readSlowly({ fleet, checks, readers: sizes.slow, waitCut: sizes.waitCut, memory: memoryOf })
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -130,17 +149,10 @@ async function main(): Promise<number> {
     },
   })
   const checks = new Checks()
-  const clients = Number(values.clients)
-  const fleet = await Fleet.start({
-    api: 1,
-    worker: 1,
-    inspected: true,
-    settings: { SWITCHYARD_PROVIDER_FIRST_PART_TIMEOUT_MS: '600000', SWITCHYARD_PROVIDER_IDLE_TIMEOUT_MS: '600000' },
-  })
+  const fleet = await Fleet.start({ api: 1, worker: 1, inspected: true, settings: patientSettings })
   try {
-    await idleClients(fleet, checks, 'sse', clients)
-    await idleClients(fleet, checks, 'websocket', clients)
-    await readSlowly({ fleet, checks, readers: Number(values.slow), waitCut: values['wait-cut'], memory: memoryOf })
+    const sizes = { clients: Number(values.clients), slow: Number(values.slow), waitCut: values['wait-cut'] }
+    await proveBounds(fleet, checks, sizes)
   } finally {
     await fleet.stop()
   }

@@ -28,6 +28,7 @@ export type ApiOrWorker = 'api' | 'worker'
 
 const program = fileURLToPath(new URL('node.ts', import.meta.url))
 const retriesMax = 10
+const shellLastsMs = 200
 
 /** Engines of its own, server nodes with a hosted shell, and a model provider that this process answers for. */
 export class Fleet {
@@ -72,7 +73,7 @@ export class Fleet {
         SWITCHYARD_HTTP_REUSE_PORT: 'true',
         SWITCHYARD_MODELS: await writeDoubleModels(folder, double.url),
         SHELL_LEDGER_DIR: join(folder, 'ledger'),
-        SHELL_LASTS_MS: String(options.shellLastsMs ?? 100),
+        SHELL_LASTS_MS: String(options.shellLastsMs ?? shellLastsMs),
         ...options.settings,
       },
     })
@@ -122,6 +123,11 @@ export class Fleet {
       adminAPIKey: this.stack.seeded.adminKey,
       maxRetries,
     })
+  }
+
+  /** Whether every api node has a port of its own. */
+  get apart(): boolean {
+    return new Set(this.#ports).size === this.#ports.length
   }
 
   portOf(index = 0): number {

@@ -108,11 +108,13 @@ export async function loseForeground({ fleet, checks, sink, count }: Losing): Pr
     const { id } = await fleet.client().conversations.create({})
     return id
   })
-  // Alone, so that all of them are on the node that falls.
-  await fleet.of('api', 1).process.kill9()
+  // Alone on a shared port, so that all of them are on the node that falls.
+  if (!fleet.apart) await fleet.of('api', 1).process.kill9()
   const waiting = await open(fleet, conversations, count)
-  await fleet.of('api', 1).process.start()
-  await fleet.of('api', 1).waitReady()
+  if (!fleet.apart) {
+    await fleet.of('api', 1).process.start()
+    await fleet.of('api', 1).waitReady()
+  }
   const fellAt = performance.now()
   await fleet.of('api', 0).process.kill9()
   const told = await Promise.all(waiting)

@@ -17,7 +17,7 @@ import { killOne } from './kill-in-turn.ts'
 import { finalTextOf, followScript } from './scripted-work.ts'
 
 const cutsPerStream = 3
-const pace = { slowMs: 30, shellLastsMs: 200 }
+const pace = { slowMs: 30 }
 /** Streams begin over this long, so that the harm meets all stages of a response. */
 const beginWithinMs = 4_000
 const harmAfterMs = 3_000
@@ -100,6 +100,25 @@ async function wipeValkey(fleet: Fleet): Promise<void> {
   await valkey?.restart()
 }
 
+export async function proveResume(
+  fleet: Fleet,
+  checks: Checks,
+  size: { streams: number; seed: number },
+): Promise<void> {
+  const { streams } = size
+  const random = seededRandom(size.seed)
+  console.log(`seed ${size.seed}, ${streams} streams, each cut ${cutsPerStream} times`)
+  followScript(fleet.double, pace)
+  await run(fleet, checks, { name: 'in peace', firstWork: 1, streams, harm: async () => undefined }, random)
+  const harm = async () => {
+    await sleep(harmAfterMs)
+    await wipeValkey(fleet)
+    await killOne(fleet, 'worker', random)
+  }
+  const name = 'Valkey wiped, a worker killed'
+  await run(fleet, checks, { name, firstWork: streams + 1, streams, harm }, random)
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
@@ -107,21 +126,10 @@ async function main(): Promise<number> {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     },
   })
-  const streams = Number(values.streams)
-  const random = seededRandom(Number(values.seed))
-  console.log(`seed ${values.seed}, ${streams} streams, each cut ${cutsPerStream} times`)
   const checks = new Checks()
-  const fleet = await Fleet.start({ api: 2, worker: 2, apart: true, shellLastsMs: pace.shellLastsMs })
+  const fleet = await Fleet.start({ api: 2, worker: 2, apart: true })
   try {
-    followScript(fleet.double, pace)
-    await run(fleet, checks, { name: 'in peace', firstWork: 1, streams, harm: async () => undefined }, random)
-    const harm = async () => {
-      await sleep(harmAfterMs)
-      await wipeValkey(fleet)
-      await killOne(fleet, 'worker', random)
-    }
-    const name = 'Valkey wiped, a worker killed'
-    await run(fleet, checks, { name, firstWork: streams + 1, streams, harm }, random)
+    await proveResume(fleet, checks, { streams: Number(values.streams), seed: Number(values.seed) })
   } finally {
     await fleet.stop()
   }

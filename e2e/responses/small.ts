@@ -1,23 +1,22 @@
-/** One small round of each proof of this folder, one after the other: what CI runs. */
-import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+/** One small round of each proof of this folder, on one fleet: what CI runs. */
+import { Checks } from '../load/checks.ts'
+import { proveBackground } from './background.chaos.ts'
+import { patientSettings, proveBounds } from './clients.bounds.ts'
+import { Fleet } from './fleet.ts'
+import { proveResume } from './resume.chaos.ts'
 
-const programs = [
-  ['background.chaos.ts', '--responses', '16', '--rounds', '1', '--foreground', '6'],
-  ['resume.chaos.ts', '--streams', '10'],
-  ['clients.bounds.ts', '--clients', '200', '--slow', '4'],
-] as const
-
-async function run([file, ...args]: readonly [string, ...string[]]): Promise<boolean> {
-  console.log(`${file} ${args.join(' ')}`)
-  const child = spawn(process.execPath, [fileURLToPath(new URL(file, import.meta.url)), ...args], { stdio: 'inherit' })
-  const pass = (signal: NodeJS.Signals) => child.kill(signal)
-  process.once('SIGTERM', pass)
-  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
-  process.off('SIGTERM', pass)
-  return code === 0
+async function main(): Promise<number> {
+  const checks = new Checks()
+  const seed = Date.now() % 1_000_000
+  const fleet = await Fleet.start({ api: 2, worker: 2, apart: true, inspected: true, settings: patientSettings })
+  try {
+    await proveBackground(fleet, checks, { responses: 12, rounds: 1, foreground: 6, seed })
+    await proveResume(fleet, checks, { streams: 8, seed })
+    await proveBounds(fleet, checks, { clients: 200, slow: 4, waitCut: false })
+  } finally {
+    await fleet.stop()
+  }
+  return checks.finish()
 }
 
-let failed = 0
-for (const program of programs) if (!(await run(program))) failed += 1
-process.exitCode = failed === 0 ? 0 : 1
+if (import.meta.main) process.exitCode = await main()
