@@ -6,7 +6,7 @@ import { OpenAI } from 'openai'
 import pg from 'pg'
 import { startServerNode, type ServerNode } from '../../dev/server-node.ts'
 import { freePort } from '../../dev/engines/free-port.ts'
-import { signalProcess } from '../../dev/processes.ts'
+import { recordProcess, signalProcess } from '../../dev/processes.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { startProviderDouble, type ProviderDouble } from '../../server/test/provider-double.ts'
 import { writeDoubleModels } from '../../server/test/double-models.ts'
@@ -63,7 +63,9 @@ export class Fleet {
   }
 
   static async start(options: FleetOptions): Promise<Fleet> {
-    const folder = mkdtempSync(join(tmpdir(), 'switchyard-responses-'))
+    // Named and owned as the folders of temporary stacks are: the next run ends and removes what a killed one left.
+    const folder = mkdtempSync(join(tmpdir(), 'switchyard-e2e-'))
+    recordProcess(join(folder, 'owner.pid'), process.pid)
     const double = await startProviderDouble()
     const stack = await startTemporaryStack({
       nodes: {},
