@@ -25,7 +25,7 @@ export interface Rounds {
   readonly warmUpRequests: number
 }
 
-const warmUpSecondsMax = 20
+const warmUpSecondsMax = 30
 
 /** Who goes first changes every round, so that a machine that slows down or warms up favours nobody. */
 export async function inTurn(

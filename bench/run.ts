@@ -12,10 +12,12 @@ import { parseArgs } from 'node:util'
 import { recordCounts } from '../tools/testing/record-counts.ts'
 import type { BenchOptions } from './bench-stack.ts'
 import { boundText, ciBound, holds, type Figure } from './figure.ts'
+import { benchChatGateways } from './chat-gateways.ts'
 import { benchGetFile } from './get-file.ts'
 import { benchListFiles } from './list-files.ts'
 import { benchResponsesPlain } from './responses-plain.ts'
 import { benchResponsesSocket } from './responses-socket.ts'
+import { benchResponsesStore } from './responses-store.ts'
 import { benchResponsesStream } from './responses-stream.ts'
 import { benchWebhooks } from './webhooks.ts'
 
@@ -53,7 +55,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     benchResponsesPlain(
       ci
         ? { profileDir, rounds: 3, seconds: 0.5, warmUpRequests: 1_000 }
-        : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 4_000 },
+        : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 20_000 },
       say,
     ),
   'responses-stream': ({ ci, profileDir }, say) =>
@@ -63,6 +65,17 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 1_000 },
       say,
     ),
+  'responses-store': ({ ci, profileDir }, say) =>
+    benchResponsesStore(
+      ci
+        ? { profileDir, rounds: 3, seconds: 0.5, warmUpRequests: 600, historyItems: [10, 100] }
+        : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 3_000, historyItems: [10, 100, 1_000] },
+      say,
+    ),
+  'chat-gateways': ({ ci, profileDir }, say) =>
+    ci
+      ? Promise.resolve([])
+      : benchChatGateways({ profileDir, rounds: 5, seconds: 4, warmUpRequests: 2_000, warmUpStreams: 300 }, say),
   'responses-socket': ({ ci, profileDir }, say) =>
     benchResponsesSocket(ci ? { profileDir, rounds: 5, loops: 1 } : { profileDir, rounds: 5, loops: 10 }, say),
 }
