@@ -1,7 +1,8 @@
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { ResponseError, Usage } from '@switchyard/contracts/responses/response.ts'
-import { sql } from 'kysely'
+import { CompiledQuery, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
 import type { Asked } from '../domain/asked.ts'
 import type { IncompleteReason } from '../domain/response-view.ts'
@@ -33,32 +34,65 @@ const isBusy = (error: unknown) =>
   (error as { code?: unknown; constraint?: unknown }).code === '23505' &&
   (error as { constraint?: unknown }).constraint === 'running_conversation_id_key'
 
+type Accepting = [
+  id: string,
+  projectId: string,
+  asked: string,
+  background: boolean,
+  previousId: string | null,
+  conversationId: string | null,
+  conversationVersion: number | null,
+  input: string,
+  node: string | null,
+  submitted: boolean,
+  nextNumber: number,
+]
+
+// Named, because planning its inserts into tables of days costs PostgreSQL more than carrying them out.
+const insert = statement<Accepting, { created_at: Date }>(
+  'responses.accept',
+  `with held as (
+     select id from responses.conversation where id = $6 and project_id = $2 and version = $7 for share
+   ), made as (
+     insert into responses.response (id, project_id, asked, background, previous_id, conversation_id)
+     select $1, $2, $3::json, $4::boolean, $5::text, $6::text
+     where $6::text is null or exists (select 1 from held)
+     returning created_at
+   ), items as (
+     insert into responses.item (response_id, position, is_output, project_id, id, item)
+     select $1, (n - 1)::int, false, $2, i ->> 'id', i
+     from made, json_array_elements($8::json) with ordinality as given (i, n)
+   ), runs as (
+     insert into responses.running (id, project_id, conversation_id, background, node, status, submitted, next_number)
+     select $1, $2, $6::text, $4::boolean, $9::text, case when $9::text is null then 'queued' else 'in_progress' end,
+       $10::boolean, $11::int
+     from made
+   )
+   select created_at from made`,
+)
+
 /** Accepts a response: it exists, it runs, and its conversation is its own. One statement. */
 export async function insertResponse(at: Db<ResponsesTables> | Tx, response: NewResponse): Promise<Date> {
-  const { id, projectId, asked, previousId, conversationId, node } = response
-  const executor = 'kysely' in at ? at.kysely : own<ResponsesTables>(at)
+  const { id, projectId, asked, previousId, conversationId, conversationVersion, node } = response
+  const params: Accepting = [
+    id,
+    projectId,
+    JSON.stringify(asked),
+    asked.background,
+    previousId,
+    conversationId,
+    conversationVersion,
+    JSON.stringify(response.input),
+    node,
+    response.submitted,
+    response.nextNumber,
+  ]
   try {
-    const { rows } = await sql<{ created_at: Date }>`
-      with held as (
-        select id from responses.conversation
-        where id = ${conversationId} and project_id = ${projectId} and version = ${response.conversationVersion} for share
-      ), made as (
-        insert into responses.response (id, project_id, asked, background, previous_id, conversation_id)
-        select ${id}, ${projectId}, ${JSON.stringify(asked)}::json, ${asked.background}::boolean, ${previousId}, ${conversationId}
-        where ${conversationId === null}::boolean or exists (select 1 from held)
-        returning created_at
-      ), items as (
-        insert into responses.item (response_id, position, is_output, project_id, id, item)
-        select ${id}, (n - 1)::int, false, ${projectId}, i ->> 'id', i
-        from made, json_array_elements(${JSON.stringify(response.input)}::json) with ordinality as given (i, n)
-      ), runs as (
-        insert into responses.running (id, project_id, conversation_id, background, node, status, submitted, next_number)
-        select ${id}, ${projectId}, ${conversationId}, ${asked.background}::boolean, ${node},
-          ${node === null ? 'queued' : 'in_progress'}, ${response.submitted}::boolean, ${response.nextNumber}::int
-        from made
-      )
-      select created_at from made`.execute(executor)
-    const [row] = rows
+    const [row] =
+      'kysely' in at
+        ? await at.run(insert, params)
+        : (await own<ResponsesTables>(at).executeQuery<{ created_at: Date }>(CompiledQuery.raw(insert.text, params)))
+            .rows
     if (row === undefined) throw new ConversationBusy('the conversation has changed')
     return row.created_at
   } catch (error) {
@@ -104,7 +138,7 @@ export async function endResponse(
         error = ${ended.error === null ? null : JSON.stringify(ended.error)},
         incomplete_reason = ${ended.incompleteReason},
         usage = coalesce(${ended.usage === null ? null : JSON.stringify(ended.usage)}::json, over.usage)
-      from over where r.id = over.id
+      from over where r.id = ${id}
       returning r.ended_at
     ), items as (
       insert into responses.item (response_id, position, is_output, project_id, id, item)
