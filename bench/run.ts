@@ -65,13 +65,15 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 1_000 },
       say,
     ),
+  // Not in CI: what it would find, a history that costs more than it sends, shows in no less time than it has.
   'responses-store': ({ ci, profileDir }, say) =>
-    benchResponsesStore(
-      ci
-        ? { profileDir, rounds: 3, seconds: 0.5, warmUpRequests: 600, historyItems: [10, 100] }
-        : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 3_000, historyItems: [10, 100, 1_000] },
-      say,
-    ),
+    ci
+      ? Promise.resolve([])
+      : benchResponsesStore(
+          { profileDir, rounds: 5, seconds: 4, warmUpRequests: 3_000, historyItems: [10, 100, 1_000] },
+          say,
+        ),
+  // Nor this: it installs other people's programs.
   'chat-gateways': ({ ci, profileDir }, say) =>
     ci
       ? Promise.resolve([])

@@ -27,7 +27,7 @@ export const ciSteps: readonly Step[] = [
   proof('fuzz', 30, 'e2e/fuzz/fuzz.ts --requests 5000'),
   proof('valkey', 30, 'e2e/valkey/valkey-loss.ts'),
   proof('rolling', 40, 'e2e/rolling/rolling.ts --seconds 15'),
-  proof('bench', 60, 'bench/run.ts --ci'),
+  proof('bench', 90, 'bench/run.ts --ci'),
   proof('webhooks', 80, 'e2e/webhooks/deliver-all.ts --events 600 --kills 1'),
   proof('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
   proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
