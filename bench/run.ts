@@ -65,7 +65,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
         : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 1_000 },
       say,
     ),
-  // Not in CI: what it would find, a history that costs more than it sends, shows in no less time than it has.
+  // Not in CI: a history long enough to tell anything takes longer to make than CI has for all benches.
   'responses-store': ({ ci, profileDir }, say) =>
     ci
       ? Promise.resolve([])
