@@ -1,8 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { freePort } from '../../dev/engines/free-port.ts'
 import type { ServerNode } from '../../dev/server-node.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { Checks } from '../load/checks.ts'
+import { doubleModels, writeDoubleModels } from '../../server/test/double-models.ts'
+import { startProviderDouble } from '../../server/test/provider-double.ts'
 import { startTemporaryStack } from '../temporary-stack.ts'
 import { readOperations } from './api.ts'
 import { planBroken } from './broken-http.ts'
@@ -75,7 +80,7 @@ async function prepare(stack: Stack, seed: number): Promise<Run> {
   const { keys, projectId, protectedIds } = await prepareKeys(baseUrl, seeded)
   await addMembers({ postgresUrl: stack.env['SWITCHYARD_POSTGRES_URL'] ?? '', baseUrl, ...seeded })
   const uploads = new ReadyUploads(baseUrl, seeded.projectKey)
-  const use: PlanUse = { keys, projectId, uploads, ids: new KnownIds(protectedIds, baseUrl) }
+  const use: PlanUse = { keys, projectId, uploads, models: doubleModels, ids: new KnownIds(protectedIds, baseUrl) }
   const plan = (chance: Chance) =>
     chance.often(shareBroken) ? planBroken(chance, keys.project_key) : planRequest(chance.pick(operations), chance, use)
   return { port, seed, tally: new Tally(), use, plan }
@@ -129,7 +134,10 @@ async function main(args: readonly string[]): Promise<number> {
   // The inspector lets the run ask for a garbage collection, so that memory is measured rather than guessed.
   const inspectorPort = await freePort()
   const settings = { SWITCHYARD_LOG_LEVEL: 'warn', NODE_OPTIONS: `--inspect=127.0.0.1:${inspectorPort}` }
-  const stack = await startTemporaryStack({ nodes: { all: 1 }, settings })
+  const double = await startProviderDouble()
+  const folder = await mkdtemp(join(tmpdir(), 'switchyard-fuzz-'))
+  const models = { SWITCHYARD_MODELS: await writeDoubleModels(folder, double.url) }
+  const stack = await startTemporaryStack({ nodes: { all: 1 }, settings: { ...settings, ...models } })
   const checks = new Checks()
   try {
     const [node] = stack.nodes
@@ -137,6 +145,8 @@ async function main(args: readonly string[]): Promise<number> {
     await fuzz({ stack, node, inspectorPort }, requests, seed, checks)
   } finally {
     await stack.stop()
+    await double.close()
+    await rm(folder, { recursive: true, force: true })
   }
   return checks.finish()
 }

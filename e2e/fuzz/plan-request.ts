@@ -24,6 +24,8 @@ export interface PlanUse {
   readonly keys: Keys
   readonly projectId: string
   readonly uploads: ReadyUploads
+  /** Models that answer. */
+  readonly models: readonly string[]
 }
 
 type Spoilt = 'nothing' | 'path' | 'query' | 'body' | 'headers' | 'key' | 'method'
@@ -117,14 +119,15 @@ function pairsOf({ name }: Parameter, value: unknown): string[] {
 function bodyOf(
   { json, multipart }: FuzzOperation,
   chance: Chance,
-  { ids }: PlanUse,
+  { ids, models }: PlanUse,
   spoil: boolean,
   ready: ReadyUpload | null,
 ): { contentType: string | null; body: Buffer } {
   if (multipart !== null) return multipartOf(multipart, chance, ids, spoil)
   const contentType = 'application/json'
   if (json === null && !spoil) return { contentType: null, body: Buffer.alloc(0) }
-  const value = ready !== null ? { part_ids: ready.partIds } : json === null ? {} : valueOf(json, chance, ids)
+  const made = ready !== null ? { part_ids: ready.partIds } : json === null ? {} : valueOf(json, chance, ids)
+  const value = withModel(made, chance, models)
   if (!spoil) return { contentType, body: Buffer.from(jsonText(value)) }
   const mutated = Buffer.from(jsonText(mutateJson(value, chance)))
   switch (chance.below(12)) {
@@ -141,6 +144,12 @@ function bodyOf(
     default:
       return { contentType, body: mutated }
   }
+}
+
+/** Almost every name would be unknown, and nothing behind it be reached. */
+function withModel(value: unknown, chance: Chance, models: readonly string[]): unknown {
+  if (value === null || typeof value !== 'object' || !('model' in value) || chance.often(0.1)) return value
+  return { ...value, model: chance.pick(models) }
 }
 
 function oddKey(chance: Chance, keys: Keys): string {

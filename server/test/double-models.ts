@@ -12,6 +12,8 @@ const providers = {
 
 export type DoubleModel = keyof typeof providers
 
+export const doubleModels = Object.keys(providers) as DoubleModel[]
+
 /** The snapshot that a model of the double is called in replies. */
 export const snapshotOf = (model: DoubleModel) => `${model}-${day}`
 
