@@ -44,5 +44,5 @@ export const soakSteps: readonly Step[] = [
   proof('engine', 1_200, 'e2e/chaos/engine.chaos.ts --pieces 2000 --rounds 10'),
   proof('responses', 900, 'e2e/responses/background.chaos.ts --responses 500 --rounds 10 --foreground 200'),
   proof('resume', 300, 'e2e/responses/resume.chaos.ts --streams 200'),
-  proof('clients', 300, 'e2e/responses/clients.bounds.ts --clients 10000 --slow 20 --wait-cut'),
+  proof('clients', 300, 'e2e/responses/clients.bounds.ts --clients 10000 --slow 60 --wait-cut'),
 ]
