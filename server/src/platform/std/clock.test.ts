@@ -32,7 +32,7 @@ test('a signal ends a sleep at once, before or during it', async () => {
 test('a sleep that a timer cannot hold is a bug, not a sleep of no time', () => {
   const outside = fc.oneof(
     fc.constant(Number.NaN),
-    fc.double({ max: 0, maxExcluded: true, noNaN: true }),
+    fc.double({ max: -Number.MIN_VALUE, noNaN: true }),
     fc.double({ min: SLEEP_MS_MAX + 1, noNaN: true }),
   )
   fc.assert(fc.property(outside, (ms) => assert.throws(() => void sleep(ms), { name: 'AssertionFailed' })))
