@@ -36,7 +36,7 @@ async function serve(options: BareOptions): Promise<void> {
   const app = fastify({ logger: false })
   app.get('/v1/files/:file_id', async (request, reply) => {
     const token = (request.headers.authorization ?? '').slice(prefix.length)
-    const keys = await pool.query<KeyRow>({ ...options.findKey, values: [[hash('sha256', token, 'buffer')]] })
+    const keys = await pool.query<KeyRow>({ ...options.findKey, values: [hash('sha256', token, 'buffer')] })
     const key = keys.rows[0]
     if (key === undefined) return await reply.code(401).send()
     const { file_id: id } = request.params as { file_id: string }

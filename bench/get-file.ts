@@ -12,7 +12,7 @@ import { settings } from '#platform/config/settings.ts'
 import { freePort } from '../dev/engines/free-port.ts'
 import { startProcess } from '../dev/engines/process.ts'
 import { findFile } from '../server/src/modules/files/store/files.ts'
-import { findKeysInForce } from '../server/src/modules/orgs/store/authentication.ts'
+import { findKeyInForce } from '../server/src/modules/orgs/store/authentication.ts'
 import type { BareOptions } from './bare-get-file.ts'
 import { withBench, type Bench, type BenchOptions } from './bench-stack.ts'
 import type { Figure } from './figure.ts'
@@ -72,7 +72,7 @@ async function startBare({ postgresUrl, nodesFolder, twins }: Bench): Promise<Se
     port: await freePort(),
     postgresUrl,
     connectionsMax: settings.SWITCHYARD_POSTGRES_CONNECTIONS_MAX.schema.parse(undefined),
-    findKey: await sentStatement((db) => findKeysInForce(db, [Buffer.alloc(0)])),
+    findKey: await sentStatement((db) => findKeyInForce(db, Buffer.alloc(0))),
     findFile: await sentStatement((db) => findFile(db, '' as ProjectId, '' as FileId)),
   }
   const supervised = await startProcess(process.execPath, [bareMain], {

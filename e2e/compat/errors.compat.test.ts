@@ -124,7 +124,7 @@ test('what is not there is not found, be it an id, a foreign id or a path', asyn
     .files.create({ file: await small(), purpose: 'evals' })
   await assert.rejects(async () => await client.files.retrieve(id), surfaces(NotFoundError, expected))
   await assert.rejects(
-    async () => await client.models.list(),
+    async () => await client.moderations.create({ input: 'x' }),
     surfaces(NotFoundError, { status: 404, code: 'not_found', param: null }),
   )
 })
