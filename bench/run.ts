@@ -47,14 +47,14 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   webhooks: ({ ci }, say) =>
     benchWebhooks(
       ci
-        ? { rounds: 1, deliveries: 8_000, latencySeconds: 3, urgentEvents: 50 }
-        : { rounds: 5, deliveries: 100_000, latencySeconds: 10, urgentEvents: 200 },
+        ? { rounds: 1, deliveries: 8_000, latencySeconds: 3, urgentEvents: 50, urgentRounds: 3 }
+        : { rounds: 5, deliveries: 100_000, latencySeconds: 10, urgentEvents: 200, urgentRounds: 5 },
       say,
     ),
   'responses-plain': ({ ci, profileDir }, say) =>
     benchResponsesPlain(
       ci
-        ? { profileDir, rounds: 3, seconds: 0.5, warmUpRequests: 1_000 }
+        ? { profileDir, rounds: 5, seconds: 0.5, warmUpRequests: 4_000 }
         : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 20_000 },
       say,
     ),

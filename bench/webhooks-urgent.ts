@@ -62,7 +62,7 @@ async function roles(
     // Warm on both sides.
     await urgentP99(bed, committer)
     const pairs: { idle: number; loaded: number }[] = []
-    for (let round = 0; round < bed.size.rounds; round += 1) {
+    for (let round = 0; round < bed.size.urgentRounds; round += 1) {
       const idle = await urgentP99(bed, committer)
       await fill(bed, filler)
       const loaded = await urgentP99(bed, committer)

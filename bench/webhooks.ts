@@ -15,6 +15,8 @@ export interface WebhooksSize {
   /** Of one side of a pair of latency rounds. */
   readonly latencySeconds: number
   readonly urgentEvents: number
+  /** A p99 of few events is one event: its rounds are not saved on. */
+  readonly urgentRounds: number
 }
 
 /** As production runs. */

@@ -21,17 +21,17 @@ const proof = (name: string, shareSeconds: number, command: string): Step => ({
 export const ciSteps: readonly Step[] = [
   step('check', 60, 'tools/check.ts'),
   proof('unit', 40, 'tools/test.ts unit'),
-  proof('integration', 300, 'tools/test.ts int'),
+  proof('integration', 420, 'tools/test.ts int'),
   proof('compat', 100, 'tools/test.ts compat'),
   proof('dev', 20, 'e2e/dev/dev-journey.ts'),
   proof('fuzz', 30, 'e2e/fuzz/fuzz.ts --requests 5000'),
   proof('valkey', 30, 'e2e/valkey/valkey-loss.ts'),
-  proof('rolling', 40, 'e2e/rolling/rolling.ts --seconds 15'),
-  proof('bench', 90, 'bench/run.ts --ci'),
+  proof('rolling', 60, 'e2e/rolling/rolling.ts --seconds 15'),
+  proof('bench', 180, 'bench/run.ts --ci'),
   proof('webhooks', 80, 'e2e/webhooks/deliver-all.ts --events 600 --kills 1'),
   proof('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
   proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
-  proof('responses', 60, 'e2e/responses/small.ts'),
+  proof('responses', 90, 'e2e/responses/small.ts'),
 ]
 
 /** The same at full size: what docs/proofs reports. */
