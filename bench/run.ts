@@ -54,7 +54,7 @@ const scenarios: Readonly<Record<string, Scenario>> = {
   'responses-plain': ({ ci, profileDir }, say) =>
     benchResponsesPlain(
       ci
-        ? { profileDir, rounds: 5, seconds: 0.5, warmUpRequests: 4_000 }
+        ? { profileDir, rounds: 5, seconds: 0.5, warmUpRequests: 1_000 }
         : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 20_000 },
       say,
     ),
