@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Stack } from './stack.ts'
 
@@ -21,6 +21,9 @@ export function devEnv(stack: Stack): Record<string, string> {
 export function writeDevEnv(dataDir: string, stack: Stack): string {
   const file = join(dataDir, 'dev.env')
   const lines = Object.entries(devEnv(stack)).map(([name, value]) => `${name}=${value}\n`)
-  writeFileSync(file, lines.join(''), { mode: 0o600 })
+  // Scripts wait for the file and read it at once: it appears whole.
+  const draft = `${file}.draft`
+  writeFileSync(draft, lines.join(''), { mode: 0o600 })
+  renameSync(draft, file)
   return file
 }
