@@ -48,8 +48,9 @@ export const TextOptions = z.strictObject({
 export const ReasoningOptions = z.strictObject({
   effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish(),
   summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
-  context: z.enum(['auto', 'current_turn', 'all_turns']).nullish(),
-  mode: z.string().max(64).nullish(),
+  /** Other values of these two ask for what no provider is told: they are refused, not dropped. */
+  context: z.literal('auto').nullish(),
+  mode: z.literal('standard').nullish(),
   generate_summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
 })
 

@@ -1,4 +1,5 @@
 export { createInference, type Inference } from './module.ts'
 export type { Model } from './domain/model.ts'
+export { httpFault } from './domain/http-fault.ts'
 export { ProviderFault } from './domain/provider-fault.ts'
 export type { ToolCall, ToolRef, TurnPart, TurnRequest, TurnToolChoice } from './domain/turn.ts'

@@ -93,7 +93,7 @@ export function createResponses(uses: ResponsesUses): Responses {
     durable.submit(tx, takeStep, `${id}:${generation}`, { id, step })
   const startNext = startNextOf({ submitStep, backgroundMax })
   const publish = webhooks.publish
-  const moves = { inference, context, shell, sealReasoning: context.sealReasoning }
+  const moves = { inference, context, shell }
   const stop = { db, publish, announce, startNext }
   const left = new LeftOpen()
   const create = {

@@ -23,6 +23,12 @@ export type Ending =
   | { readonly status: 'incomplete'; readonly reason: IncompleteReason }
   | { readonly status: 'failed'; readonly error: ResponseError; readonly cause?: unknown }
 
+/** How a foreground response ends whose process is gone. */
+export const abandoned: Ending = {
+  status: 'failed',
+  error: { code: 'server_error', message: 'The server that worked on this response went away.' },
+}
+
 /** What one move added. */
 export interface Moved {
   readonly items: readonly OutputItem[]

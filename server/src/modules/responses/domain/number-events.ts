@@ -25,6 +25,12 @@ export class EventNumbers {
   }
 }
 
+/** The same for an event that is text already, unless it has its padding. */
+export function obfuscated(type: string, json: string): string {
+  if (!type.endsWith('.delta') || json.includes('"obfuscation":')) return json
+  return `${json.slice(0, -1)},"obfuscation":"${padding()}"}`
+}
+
 function padding(): string {
   const [size = 0] = randomBytes(1)
   return randomBytes(paddingMax)

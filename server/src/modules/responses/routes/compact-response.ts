@@ -1,12 +1,11 @@
 import { compactResponse } from '@switchyard/contracts/responses/operations.ts'
-import { ProviderFault } from '#modules/inference/index.ts'
+import { httpFault } from '#modules/inference/index.ts'
 import { route } from '#platform/http/route.ts'
 import { newId } from '#platform/std/ids.ts'
 import { askedOf } from '../domain/asked.ts'
 import { noUsage } from '../domain/live-response.ts'
 import { readInput, type AcceptUses } from '../steps/accept.ts'
 import { compactItems, type CompactUses } from '../steps/compact.ts'
-import { providerFault } from './create-response.ts'
 
 export const compactResponseRoute = (use: AcceptUses & CompactUses) =>
   route(compactResponse, async ({ scope, body, request }) => {
@@ -35,6 +34,6 @@ export const compactResponseRoute = (use: AcceptUses & CompactUses) =>
         usage,
       }
     } catch (error) {
-      throw error instanceof ProviderFault ? providerFault(error) : error
+      throw httpFault(error, 'input')
     }
   })

@@ -1,7 +1,7 @@
 import { createResponse } from '@switchyard/contracts/responses/operations.ts'
 import type { CreateResponse } from '@switchyard/contracts/responses/request.ts'
 import type { Response } from '@switchyard/contracts/responses/response.ts'
-import { ProviderFault } from '#modules/inference/index.ts'
+import { httpFault } from '#modules/inference/index.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
@@ -51,33 +51,43 @@ async function inForeground(
 ): Promise<Response | EventStream> {
   const tell = body.stream === true
   const moves = await beginInline(use, accepted, { tell, generate: true, signal, commit: keyed ? commit : null })
-  if (tell) return await streamed(moves, accepted, signal)
+  if (tell) return await streamed(use, moves, accepted, signal)
   const next = await moves.next()
   if (next.done !== true) throw new Error('a response that nobody listens to tells nothing')
   const { state, cause } = next.value
-  if (cause instanceof ProviderFault) throw providerFault(cause)
-  if (cause instanceof Fault) throw cause
+  refuse(cause)
   return responseView(state)
+}
+
+/** While nothing was sent, a failure that has a fault of its own is an HTTP error. */
+function refuse(cause: unknown): void {
+  const fault = httpFault(cause, 'input')
+  if (fault instanceof Fault) throw fault
 }
 
 /** How long a stream waits for the first word, so that a provider's refusal can still be an HTTP error. */
 const firstWordMs = 2_000
 
 async function streamed(
+  { log }: Pick<CreateResponseUses, 'log'>,
   moves: ReturnType<typeof runInline>,
   { live }: Accepted,
   signal: AbortSignal,
 ): Promise<EventStream> {
   // A client that leaves before the first event is read leaves nobody who would say so otherwise.
-  signal.addEventListener('abort', () => void moves.return(undefined as never), { once: true })
+  const leave = () =>
+    moves.return(undefined as never).catch((err: unknown) => {
+      // The store is away. Whoever keeps this node's lease ends it later.
+      log.warn({ err, responseId: live.id }, 'a response whose client left could not be ended yet')
+    })
+  signal.addEventListener('abort', () => void leave(), { once: true })
   const begun = await moves.next()
   const first = moves.next()
   const early = await Promise.race([first, timeUp(firstWordMs)])
   if (early?.done === false && early.value[0]?.type === 'response.failed') {
     const rest = await moves.next()
     const cause: unknown = rest.done === true ? rest.value.cause : null
-    if (cause instanceof ProviderFault) throw providerFault(cause)
-    if (cause instanceof Fault) throw cause
+    refuse(cause)
   }
   const numbers = new EventNumbers(0, live.asked.obfuscation)
   return new EventStream(
@@ -102,13 +112,4 @@ function timeUp(ms: number): Promise<null> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms, null).unref()
   })
-}
-
-/** What a caller learns of a provider's failure when nothing was sent yet. */
-export function providerFault(fault: ProviderFault): Fault {
-  const { kind, message, retryAfterMs } = fault
-  const detail = { cause: fault, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
-  if (kind === 'rate_limited') return new Fault('rate_limit_exceeded', message, detail)
-  if (kind === 'context_length') return new Fault('context_length_exceeded', message, { ...detail, param: 'input' })
-  return new Fault('provider_error', message, detail)
 }

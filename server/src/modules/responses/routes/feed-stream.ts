@@ -1,4 +1,5 @@
 import { EventStream, type ServerEvent } from '#platform/http/sse.ts'
+import { obfuscated } from '../domain/number-events.ts'
 import type { EventFeed } from '../feed/event-feed.ts'
 
 export interface FeedStreamUses {
@@ -11,10 +12,13 @@ export function feedStream(
   id: string,
   startingAfter: number,
   signal: AbortSignal,
+  obfuscate = false,
 ): EventStream {
   return new EventStream(
     (async function* told(): AsyncGenerator<ServerEvent> {
-      for await (const { type, json } of feed.read(id, startingAfter, signal)) yield { event: type, json }
+      for await (const { type, json } of feed.read(id, startingAfter, signal)) {
+        yield { event: type, json: obfuscate ? obfuscated(type, json) : json }
+      }
     })(),
   )
 }

@@ -19,7 +19,7 @@ export const retrieveResponseRoute = (use: FeedStreamUses & { db: Db<ResponsesTa
     if (!state.asked.background) {
       throw new Fault('stream_not_available', 'Only background responses can be streamed again.', { param: 'stream' })
     }
-    return feedStream(use, state.id, query.starting_after ?? -1, request.signal)
+    return feedStream(use, state.id, query.starting_after ?? -1, request.signal, query.include_obfuscation)
   })
 
 export async function getResponse(db: Db<ResponsesTables>, projectId: string, id: string): Promise<ResponseState> {

@@ -18,7 +18,7 @@ const task = `You are handing this conversation over. Write everything that is n
 what the user wants, decisions and their reasons, facts, names, numbers, paths and identifiers word for word, what was
 done with which result, and what is still open. Write plain text and nothing else.`
 
-/** User messages that stay as they were said, newest first in choosing, within this share of the model's context. */
+/** User messages that stay as they were said: the newest, as many as fit. */
 const keptMessagesMax = 20
 const keptCharactersMax = 20_000
 

@@ -1,6 +1,6 @@
 import { Fault } from '#platform/errors/fault.ts'
+import { abandoned } from '../domain/live-response.ts'
 import { stopResponse, type StopUses } from './stop-response.ts'
-import { abandoned } from './sweep-orphans.ts'
 
 /** More than this many are left to the sweep that follows the end of this process. */
 const leftMax = 10_000

@@ -6,7 +6,6 @@ import { runShellCall, type ShellCallOptions } from './run-shell-call.ts'
 import { takeTurn, type TakeTurnUses, type Telling } from './take-turn.ts'
 
 export interface MoveUses extends TakeTurnUses, CompactUses {
-  readonly inference: TakeTurnUses['inference'] & CompactUses['inference']
   /** Null until containers can be had. */
   readonly shell: HostedShell | null
 }

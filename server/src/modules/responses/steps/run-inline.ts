@@ -1,8 +1,9 @@
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { after, type Ending, type LiveResponse } from '../domain/live-response.ts'
+import { abandoned, after, type Ending, type LiveResponse } from '../domain/live-response.ts'
 import { nextMove, type Move } from '../domain/next-move.ts'
 import { responseView, type ResponseState } from '../domain/response-view.ts'
+import { terminalEventOf } from '../domain/terminal-event.ts'
 import type { Accepted } from './accept.ts'
 import { stateOf } from './close-response.ts'
 import { makeMove, type MoveUses } from './make-move.ts'
@@ -26,14 +27,6 @@ export interface InlineResult {
   readonly cause: unknown
 }
 
-const terminalEvent = {
-  completed: 'response.completed',
-  incomplete: 'response.incomplete',
-  // The SDK knows no event for it; this one is legal, and its response says what happened.
-  cancelled: 'response.incomplete',
-  failed: 'response.failed',
-} as const
-
 const prepared: Move = { kind: 'end', ending: { status: 'completed' } }
 
 const ours: Ending = { status: 'failed', error: { code: 'server_error', message: 'Something went wrong on our side.' } }
@@ -54,11 +47,7 @@ export async function* runInline(
     const at = await run.close(live, ending)
     closed = true
     // Ended by another hand: a sweep took this node for dead. What the client is told is what is stored.
-    const lost: Ending = {
-      status: 'failed',
-      error: { code: 'server_error', message: 'The server that worked on this response went away.' },
-    }
-    return view(at === null ? { ending: lost, at: createdAt } : { ending, at })
+    return view(at === null ? { ending: abandoned, at: createdAt } : { ending, at })
   }
   try {
     if (tell) {
@@ -94,10 +83,4 @@ export async function* runInline(
     // The reader left between two events.
     if (!closed) await close({ status: 'cancelled' })
   }
-}
-
-export function terminalEventOf(state: ResponseState): StreamEventBody {
-  const { status } = state
-  const type = status === 'queued' || status === 'in_progress' ? 'response.failed' : terminalEvent[status]
-  return { type, response: responseView(state) }
 }

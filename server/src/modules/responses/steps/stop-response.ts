@@ -4,11 +4,12 @@ import type { Ending } from '../domain/live-response.ts'
 import { EventNumbers } from '../domain/number-events.ts'
 import { closings, toldBy } from '../domain/open-items.ts'
 import type { ResponseState } from '../domain/response-view.ts'
+import { terminalEventOf } from '../domain/terminal-event.ts'
 import { insertEvents, listEventsIn, type EventBatch } from '../store/events.ts'
+import type { EndedRow } from '../store/lifecycle.ts'
 import { findResponse, listOwnItems } from '../store/responses.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import { closeResponse, type CloseUses } from './close-response.ts'
-import { terminalEventOf } from './run-inline.ts'
 
 export interface StopUses extends CloseUses {
   readonly db: Db<ResponsesTables>
@@ -38,7 +39,7 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
     if (row === null) return false
     if (row.background) {
       // Read again: a step may have been committed since. From here on nothing changes any more.
-      const batches = await lastEvents(tx, (await findResponse(tx, projectId, id)) ?? state)
+      const batches = await lastEvents(tx, (await findResponse(tx, projectId, id)) ?? state, row)
       await insertEvents(tx, batches)
       if (row.submitted) await use.startNext(tx, projectId)
       tx.afterCommit(() => use.announce(batches))
@@ -48,11 +49,13 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
 }
 
 /** Nobody else can write events any more: the row that allowed it is gone. */
-async function lastEvents(tx: Tx, state: ResponseState): Promise<EventBatch[]> {
-  const stored = await listEventsIn(tx, state.id)
+async function lastEvents(tx: Tx, state: ResponseState, row: EndedRow): Promise<EventBatch[]> {
+  const since = { nextNumber: row.next_number, nextOutputIndex: row.next_output_index }
+  // A step leaves nothing open behind it: only what was told since can be.
+  const stored = await listEventsIn(tx, state.id, since.nextNumber)
   const told = toldBy(
     stored.flatMap(({ lines }) => lines.split('\n')),
-    { nextNumber: 0, nextOutputIndex: 0 },
+    since,
   )
   const numbers = new EventNumbers(told.nextNumber, false)
   const events = [...closings(told), terminalEventOf(state)].map((body) => numbers.number(body))

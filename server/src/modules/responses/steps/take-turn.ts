@@ -8,9 +8,8 @@ import { TurnWriter } from '../domain/turn-writer.ts'
 import type { ContextReader } from './read-context.ts'
 
 export interface TakeTurnUses {
-  readonly inference: Pick<Inference, 'streamTurn' | 'getModel'>
+  readonly inference: Pick<Inference, 'streamTurn'>
   readonly context: ContextReader
-  readonly sealReasoning: (projectId: string, text: string) => string
 }
 
 /** A provider that ignores `tool_choice: required` is asked this often in all. */
@@ -39,7 +38,7 @@ export async function* takeTurn(
       outputIndex: live.nextOutputIndex,
       shellPlace: live.asked.shellPlace,
       sealReasoning: live.asked.include.includes('reasoning.encrypted_content')
-        ? (text) => use.sealReasoning(live.projectId, text)
+        ? (text) => use.context.sealReasoning(live.projectId, text)
         : null,
     })
     // Text that comes instead of the call that was demanded is not shown before it is clear that the call comes too.

@@ -85,10 +85,10 @@ export async function listEventsAfter(
   return await db.run(after, [responseId, number, limit])
 }
 
-/** All stored events of a response, in the caller's transaction. */
-export async function listEventsIn(tx: Tx, responseId: string): Promise<EventBatch[]> {
+/** Stored events of a response from a number on, in the caller's transaction. */
+export async function listEventsIn(tx: Tx, responseId: string, from: number): Promise<EventBatch[]> {
   const { rows } = await sql<EventBatch>`
     select response_id as "responseId", first, last, lines from responses.event
-    where response_id = ${responseId} order by first`.execute(own<ResponsesTables>(tx))
+    where response_id = ${responseId} and first >= ${from} order by first`.execute(own<ResponsesTables>(tx))
   return rows
 }

@@ -117,6 +117,9 @@ export interface EndedRow {
   conversation_id: string | null
   submitted: boolean
   background: boolean
+  /** As of its last step that was committed. */
+  next_number: number
+  next_output_index: number
 }
 
 /** Ends a response unless somebody ended it first, and adds its last items. Null when it was not there to be ended. */
@@ -132,7 +135,7 @@ export async function endResponse(
   const { rows } = await sql<EndedRow>`
     with over as (
       delete from responses.running where id = ${id} and ${mine}
-      returning id, project_id, conversation_id, submitted, background, usage
+      returning id, project_id, conversation_id, submitted, background, usage, next_number, next_output_index
     ), closed as (
       update responses.response r set ended_status = ${ended.status}, ended_at = clock_timestamp(),
         error = ${ended.error === null ? null : JSON.stringify(ended.error)},
@@ -146,9 +149,8 @@ export async function endResponse(
         true, over.project_id, i ->> 'id', i
       from over, json_array_elements(${JSON.stringify(items)}::json) with ordinality as given (i, n)
     )
-    select closed.ended_at, over.project_id, over.conversation_id, over.submitted, over.background from closed, over`.execute(
-    own<ResponsesTables>(tx),
-  )
+    select closed.ended_at, over.project_id, over.conversation_id, over.submitted, over.background,
+      over.next_number, over.next_output_index from closed, over`.execute(own<ResponsesTables>(tx))
   return rows[0] ?? null
 }
 
