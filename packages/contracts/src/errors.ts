@@ -10,7 +10,7 @@ export interface FaultEntry {
   /** Sent as `x-should-retry`: false, so that an SDK does not repeat what cannot succeed; true where waiting helps. */
   readonly retry?: boolean
   /** What goes over the wire as `code` where it is not the name itself. */
-  readonly wireCode?: null
+  readonly wireCode?: string | null
 }
 
 const entry = (status: number, type: string, doc: string, more: Pick<FaultEntry, 'retry' | 'wireCode'> = {}) =>
@@ -47,6 +47,26 @@ export const faults = {
     400,
     request,
     'The upload was already completed, cancelled or has expired, so it takes no more parts and cannot be completed.',
+  ),
+  container_expired: entry(
+    400,
+    request,
+    'The container named in `environment.container_id` has expired or was lost with its host; its data is gone. Create another one.',
+  ),
+  domain_not_allowed: entry(
+    400,
+    request,
+    'A domain of `allowed_domains` is not on the list of the organisation, which an administrator keeps at `/v1/organization/container_network_policy`. A request can only narrow that list.',
+  ),
+  invalid_skill: entry(
+    400,
+    request,
+    'The archive of a skill cannot be used: it is unreadable, too large, has a path or link that leads out, or lacks a valid `SKILL.md`. The message says which.',
+  ),
+  secrets_not_allowed: entry(
+    400,
+    request,
+    '`domain_secrets` are not taken where a request is stored before it runs. Send them with a request of its own.',
   ),
   webhook_test_failed: entry(
     400,
@@ -106,6 +126,19 @@ export const faults = {
     request,
     'There is no such object or path. An object of another project does not exist for you and gives the same answer.',
   ),
+  container_not_found: entry(
+    404,
+    request,
+    'There is no such container. One of another project does not exist for you and gives the same answer.',
+  ),
+  container_gone: entry(
+    404,
+    request,
+    'The container has expired: its files are gone. The wire code is `container_expired`.',
+    {
+      wireCode: 'container_expired',
+    },
+  ),
   model_not_found: entry(
     404,
     request,
@@ -137,6 +170,12 @@ export const faults = {
   range_not_satisfiable: entry(416, request, 'The `Range` header asks for bytes that the file does not have.'),
   unsupported_media_type: entry(415, request, 'The `Content-Type` is not one that this operation reads.'),
   upgrade_required: entry(426, request, 'The path speaks WebSocket and nothing else with this method: upgrade.'),
+  container_limit_exceeded: entry(
+    429,
+    'requests',
+    'The project has as many active containers as it may have. Delete one, or let one expire.',
+    { retry: false },
+  ),
   rate_limit_exceeded: entry(429, 'requests', 'Too many requests for now; `retry-after` says when to come back.'),
   internal_error: entry(
     500,

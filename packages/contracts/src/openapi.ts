@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { faults, type FaultCode } from './errors.ts'
-import type { Operation } from './operation.ts'
+import type { MultipartBody, Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
 
@@ -66,14 +66,21 @@ function requestBody(operation: Operation, schemas: Schemas): Json | undefined {
       content: { 'application/json': { schema: schemas.of(operation.body, 'input') } },
     }
   }
-  const { fields, file } = operation.body
+  const { fields, file, json } = operation.body
   const schema = schemas.of(fields, 'input') as { properties?: Json; required?: string[] }
   const properties = {
-    [file.name]: { type: 'string', format: 'binary', maxLength: file.bytesMax },
+    [file.name]: fileSchema(file),
     ...schema.properties,
   }
   const required = [file.name, ...(schema.required ?? [])]
-  return { required: true, content: { 'multipart/form-data': { schema: { ...schema, properties, required } } } }
+  const multipart = { 'multipart/form-data': { schema: { ...schema, properties, required } } }
+  if (json === undefined) return { required: true, content: multipart }
+  return { required: true, content: { ...multipart, 'application/json': { schema: schemas.of(json, 'input') } } }
+}
+
+function fileSchema({ bytesMax, filesMax }: MultipartBody['file']): Json {
+  const one = { type: 'string', format: 'binary', maxLength: bytesMax }
+  return filesMax === undefined ? one : { oneOf: [{ type: 'array', items: one, maxItems: filesMax }, one] }
 }
 
 function responses(operation: Operation, schemas: Schemas): Json {

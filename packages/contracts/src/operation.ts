@@ -10,7 +10,13 @@ export type Method = 'GET' | 'POST' | 'DELETE'
 export interface MultipartBody<Fields extends z.ZodType = z.ZodType> {
   readonly kind: 'multipart'
   readonly fields: Fields
-  readonly file: { readonly name: string; readonly bytesMax: number }
+  /**
+   * With `filesMax` up to so many parts, called `name` or `name[]`, with `bytesMax` for all of them together; their file
+   * names keep their folders.
+   */
+  readonly file: { readonly name: string; readonly bytesMax: number; readonly filesMax?: number }
+  /** A JSON body that may be sent instead; then there is no file. */
+  readonly json?: z.ZodType
 }
 
 export interface Operation<
@@ -55,7 +61,7 @@ export type BodyOf<O> = O extends { body: infer B }
   ? B extends z.ZodType
     ? z.output<B>
     : B extends MultipartBody<infer Fields>
-      ? z.output<Fields>
+      ? z.output<Fields> | (B extends { json: infer Json extends z.ZodType } ? z.output<Json> : never)
       : undefined
   : undefined
 export type ReplyOf<O> = O extends { reply: infer R } ? (R extends z.ZodType ? z.input<R> : never) : never

@@ -1,4 +1,5 @@
 import { chatCompletionOperations } from './chat-completions.ts'
+import { containerOperations } from './containers.ts'
 import { completionOperations } from './completions.ts'
 import { conversationOperations } from './conversations.ts'
 import { fileOperations } from './files.ts'
@@ -6,6 +7,7 @@ import { modelOperations } from './models.ts'
 import type { Operation } from './operation.ts'
 import { organizationOperations } from './organization/index.ts'
 import { responseOperations } from './responses/operations.ts'
+import { skillOperations } from './skills.ts'
 import { webhookOperations } from './webhooks.ts'
 
 /** Every operation of the public API. The OpenAPI file is printed from it, and the sweeps walk it. */
@@ -18,4 +20,6 @@ export const operations: readonly Operation[] = [
   ...completionOperations,
   ...responseOperations,
   ...conversationOperations,
+  ...containerOperations,
+  ...skillOperations,
 ]

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { containerFilesMax, containerSkillsMax, MemoryLimit, RequestNetworkPolicy, SkillEntry } from '../containers.ts'
 import { ItemText } from './parts.ts'
 
 const toolNameMax = 64
@@ -37,34 +38,6 @@ export const CustomTool = z.strictObject({
   allowed_callers,
 })
 
-const NetworkPolicy = z.discriminatedUnion('type', [
-  z.strictObject({
-    type: z.literal('allowlist'),
-    allowed_domains: z.array(z.string().min(1).max(253)).max(entriesMax),
-    domain_secrets: z
-      .array(
-        z.strictObject({
-          domain: z.string().min(1),
-          name: z.string().min(1).max(128),
-          value: z.string().min(1).optional(),
-        }),
-      )
-      .max(entriesMax)
-      .optional(),
-  }),
-  z.strictObject({ type: z.literal('disabled') }),
-])
-
-const HostedSkill = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('skill_reference'), skill_id: ItemText, version: z.string().max(32).optional() }),
-  z.strictObject({
-    type: z.literal('inline'),
-    name: z.string().min(1).max(256),
-    description: z.string().max(descriptionMax),
-    source: z.strictObject({ type: z.literal('base64'), media_type: z.string().min(1), data: z.string() }),
-  }),
-])
-
 const LocalSkill = z.strictObject({
   name: z.string().min(1).max(256),
   description: z.string().max(descriptionMax),
@@ -74,10 +47,10 @@ const LocalSkill = z.strictObject({
 export const ShellEnvironment = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('container_auto'),
-    file_ids: z.array(ItemText).max(entriesMax).optional(),
-    memory_limit: z.enum(['1g', '4g', '16g', '64g']).nullish(),
-    network_policy: NetworkPolicy.optional(),
-    skills: z.array(HostedSkill).max(entriesMax).optional(),
+    file_ids: z.array(ItemText).max(containerFilesMax).optional(),
+    memory_limit: MemoryLimit.nullish(),
+    network_policy: RequestNetworkPolicy.optional(),
+    skills: z.array(SkillEntry).max(containerSkillsMax).optional(),
   }),
   z.strictObject({ type: z.literal('container_reference'), container_id: ItemText }),
   z.strictObject({ type: z.literal('local'), skills: z.array(LocalSkill).max(entriesMax).optional() }),
