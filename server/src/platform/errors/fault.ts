@@ -30,7 +30,9 @@ export class Fault extends Error {
   }
 
   body(): ErrorBody {
-    const { type, wireCode } = faults[this.code] as { type: string; wireCode?: null }
-    return { error: { message: this.message, type, param: this.param, code: wireCode === null ? null : this.code } }
+    const { type, wireCode } = faults[this.code] as { type: string; wireCode?: string | null }
+    return {
+      error: { message: this.message, type, param: this.param, code: wireCode === undefined ? this.code : wireCode },
+    }
   }
 }

@@ -73,12 +73,14 @@ const takeOverRow = statement<[string, string, string, string, number, number, n
    returning attempt`,
 )
 
-/** The same body gives the same text whatever the order of its fields. */
+/** The same body gives the same text whatever the order of its fields. Values of secrets are no part of it. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
+  return JSON.stringify(value, (key, inner: unknown) =>
+    key === 'domain_secrets' && Array.isArray(inner)
+      ? inner.map((secret: object) => ({ ...secret, value: undefined }))
+      : inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+        ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+        : inner,
   )
 }
 

@@ -8,7 +8,7 @@ import { BinaryReply } from './binary-reply.ts'
 import { carryOut, type CarryOutUse } from './carry-out.ts'
 import { Facts } from './facts.ts'
 import { announcesBody } from './linger.ts'
-import { multipartBytesMax } from './multipart.ts'
+import { isMultipart, multipartBytesMax } from './multipart.ts'
 import type { Authenticate, Scope } from './principal.ts'
 import { multipartOf, readInput } from './read-input.ts'
 import type { Route } from './route.ts'
@@ -55,11 +55,10 @@ function bodyGuard(operation: Operation, bodyBytesMax: number): (request: Fastif
       return
     }
     const type = headers['content-type']
-    if (isMultipart(type) !== (multipart !== null)) {
-      throw new Fault(
-        'unsupported_media_type',
-        `This operation reads ${multipart === null ? 'application/json' : 'multipart/form-data'}.`,
-      )
+    const takesJson = multipart === null || multipart.json !== undefined
+    if (isMultipart(type) ? multipart === null : !takesJson) {
+      const reads = [...(takesJson ? ['application/json'] : []), ...(multipart === null ? [] : ['multipart/form-data'])]
+      throw new Fault('unsupported_media_type', `This operation reads ${reads.join(' or ')}.`)
     }
     const length = headers['content-length']
     if (length !== undefined && Number(length) > bytesMax) {
@@ -69,10 +68,6 @@ function bodyGuard(operation: Operation, bodyBytesMax: number): (request: Fastif
       )
     }
   }
-}
-
-function isMultipart(type: string | undefined): boolean {
-  return type !== undefined && type.slice(0, 10).toLowerCase() === 'multipart/'
 }
 
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, use: MountUse): Promise<unknown> {

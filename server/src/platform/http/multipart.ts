@@ -22,7 +22,12 @@ const finishMs = 200
 
 export interface MultipartResult<Received> {
   readonly fields: Named
-  readonly received: Received
+  /** One, or as many as the body allows, in the order in which they came. */
+  readonly received: readonly [Received, ...Received[]]
+}
+
+export function isMultipart(type: string | undefined): boolean {
+  return type !== undefined && type.slice(0, 10).toLowerCase() === 'multipart/'
 }
 
 /** The whole body: the file and what is around it. */
@@ -31,7 +36,7 @@ export function multipartBytesMax(body: MultipartBody): number {
 }
 
 /**
- * Reads a multipart body as a stream: text fields are kept (bounded), the one file part goes to `receive` as it
+ * Reads a multipart body as a stream: text fields are kept (bounded), each file part goes to `receive` as it
  * arrives. Whatever goes wrong, the receiver's stream fails and what was received is discarded.
  */
 export async function readMultipart<Received>(
@@ -43,14 +48,15 @@ export async function readMultipart<Received>(
   const reading = new Reading(request, body, receive)
   try {
     await reading.finished
-    if (reading.receiving === null) {
+    const [first, ...rest] = await Promise.all(reading.receiving)
+    if (first === undefined) {
       const param = body.file.name
       throw new Fault('missing_required_parameter', `Missing required parameter: '${param}'.`, { param })
     }
-    return { fields: reading.fields, received: await reading.receiving }
+    return { fields: reading.fields, received: [first, ...rest] }
   } catch (error) {
     // What cannot be discarded now is left without a row, and the sweep of such blobs removes it.
-    await reading.receiving?.then(discard).catch(() => undefined)
+    await Promise.allSettled(reading.receiving.map((received) => received.then(discard)))
     throw error
   }
 }
@@ -59,16 +65,18 @@ const malformed = (cause?: unknown) =>
   new Fault('invalid_multipart', 'The multipart body is malformed or incomplete.', { cause })
 
 function openParser(request: IncomingMessage, body: MultipartBody): InstanceType<typeof Busboy> {
+  const filesMax = body.file.filesMax ?? 1
   try {
     return new Busboy({
       headers: request.headers as { 'content-type': string },
+      preservePath: body.file.filesMax !== undefined,
       limits: {
         fields: fieldsMax,
         fieldSize: fieldBytesMax,
         fileSize: body.file.bytesMax,
-        // The second is taken only to be refused by name.
-        files: 2,
-        parts: fieldsMax + 2,
+        // One more is taken only to be refused by name.
+        files: filesMax + 1,
+        parts: fieldsMax + filesMax + 1,
         headerPairs: headerPairsMax,
         headerSize: headerBytesMax,
       },
@@ -80,13 +88,13 @@ function openParser(request: IncomingMessage, body: MultipartBody): InstanceType
 
 class Reading<Received> {
   readonly fields = emptyNamed()
-  receiving: Promise<Received> | null = null
+  readonly receiving: Promise<Received>[] = []
   readonly #request: IncomingMessage
   readonly #body: MultipartBody
   readonly #receive: (file: IncomingFile) => Promise<Received>
   readonly #parser: InstanceType<typeof Busboy>
   readonly #finished = Promise.withResolvers<void>()
-  #file: Readable | null = null
+  readonly #files: Readable[] = []
   #bytes = 0
   #allRead = false
   #parsed = false
@@ -171,33 +179,35 @@ class Reading<Received> {
   }
 
   #takeFile(name: string | undefined, stream: Readable, filename: string | undefined, type: string): void {
-    const param = this.#body.file.name
+    const { name: param, bytesMax, filesMax } = this.#body.file
     const known = fieldName(name)
-    if (known !== param) throw unknownParameter(known)
-    if (this.#file !== null) {
-      throw new Fault('invalid_multipart', `The part '${known}' was sent twice.`, { param })
+    if (known !== param && (filesMax === undefined || known !== `${param}[]`)) throw unknownParameter(known)
+    if (this.#files.length >= (filesMax ?? 1)) {
+      const said =
+        filesMax === undefined ? `The part '${known}' was sent twice.` : `More than ${filesMax} files were sent.`
+      throw new Fault('invalid_multipart', said, { param })
     }
     // How fetch and httpx write a quote there, as HTML says of forms.
     const given = storable((filename ?? '').replaceAll('%22', '"'), 'file name', param)
     if (given.length > fileNameMax) {
       throw new Fault('string_above_max_length', `The file name is longer than ${fileNameMax} characters.`, { param })
     }
-    this.#file = stream
-    const { bytesMax } = this.#body.file
+    this.#files.push(stream)
     stream.once('limit', () =>
       this.#fail(new Fault('file_too_large', `The file is larger than ${bytesMax} bytes.`, { param })),
     )
     stream.once('close', () => this.#awaitFinish())
     const mimeType = storable(type, 'content type', param)
-    this.receiving = this.#receive({ filename: given === '' ? 'upload' : given, mimeType, stream })
-    this.receiving.then(
+    const receiving = this.#receive({ filename: given === '' ? 'upload' : given, mimeType, stream })
+    this.receiving.push(receiving)
+    receiving.then(
       () => stream.resume(),
       (error: unknown) => this.#fail(error),
     )
   }
 
   #awaitFinish(): void {
-    if (this.#over || !this.#allRead || this.#file?.closed === false) return
+    if (this.#over || !this.#allRead || this.#files.at(-1)?.closed === false) return
     this.#finishing ??= setTimeout(() => this.#fail(malformed()), finishMs)
   }
 
@@ -205,7 +215,7 @@ class Reading<Received> {
     if (this.#over) return
     this.#settle(error)
     this.#parser.destroy()
-    this.#file?.destroy(error as Error)
+    for (const file of this.#files) file.destroy(error as Error)
     // What still arrives is thrown away until the reply is out.
     this.#request.resume()
   }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { Fault } from '#platform/errors/fault.ts'
 import { assert } from '#platform/std/assert.ts'
-import { readMultipart } from './multipart.ts'
+import { isMultipart, readMultipart } from './multipart.ts'
 import type { Scope } from './principal.ts'
 import { readQuery } from './query.ts'
 import type { AnyInput, IncomingFile, RequestFacts, Route } from './route.ts'
@@ -32,7 +32,12 @@ export function readInput(
   const query = readQuery(operation, request.query as string)
   const input = { scope, params, query, request: facts }
   const multipart = multipartOf(operation)
-  if (multipart !== null) return readUpload(route, multipart, request, input)
+  if (multipart !== null) {
+    if (multipart.json === undefined || isMultipart(request.headers['content-type'])) {
+      return readUpload(route, multipart, request, input)
+    }
+    return { ...input, body: validate(multipart.json, request.body ?? {}), file: null, fileName: null }
+  }
   return { ...input, body: readJson(operation, request), file: null, fileName: null }
 }
 
@@ -49,11 +54,13 @@ async function readUpload(
     fileName = file.filename
     return receiver.receive(file, input)
   }
-  const { fields, received } = await readMultipart(request.raw, multipart, receive, (file) => receiver.discard(file))
+  const { fields, received } = await readMultipart(request.raw, multipart, receive, (part) => receiver.discard(part))
+  assert(received.length === 1 || receiver.join !== undefined, 'a receiver of several parts joins them')
+  const file = receiver.join?.(received) ?? received[0]
   try {
-    return { ...input, body: validate(multipart.fields, fields), file: received, fileName }
+    return { ...input, body: validate(multipart.fields, fields), file, fileName }
   } catch (error) {
-    await receiver.discard(received)
+    await receiver.discard(file)
     throw error
   }
 }

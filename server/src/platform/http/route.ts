@@ -37,6 +37,8 @@ export interface IncomingFile {
 /** Takes the streamed part before the fields after it are known; what it returns is handed on as `file`. */
 export interface Receiver<O extends Operation, Received extends { sha256: string }> {
   receive(file: IncomingFile, context: Pick<RouteContext<O>, 'scope' | 'params' | 'request'>): Promise<Received>
+  /** Makes one of several parts, where the operation takes several (`filesMax`). */
+  join?(received: readonly Received[]): Received
   /** Undoes `receive` when the request fails afterwards. */
   discard(received: Received): Promise<void>
 }
@@ -53,6 +55,7 @@ export interface AnyInput {
 
 export interface AnyReceiver {
   receive(file: IncomingFile, context: Pick<AnyInput, 'scope' | 'params' | 'request'>): Promise<{ sha256: string }>
+  join?(received: readonly { sha256: string }[]): { sha256: string }
   discard(received: { sha256: string }): Promise<void>
 }
 
@@ -71,11 +74,14 @@ export function route<O extends Operation>(
   return { operation, receiver: null, handle: handle as unknown as Route['handle'] }
 }
 
+/** Null where a JSON body came instead. */
+type FileOf<O, Received> = O extends { body: { json: unknown } } ? Received | null : Received
+
 /** The same for a multipart operation: the file part is streamed to the receiver, never held. */
 export function uploadRoute<O extends Operation & { body?: MultipartBody }, Received extends { sha256: string }>(
   operation: O,
   receiver: Receiver<O, Received>,
-  handle: (context: RouteContext<O> & { file: Received }) => Promise<RouteReply<O>>,
+  handle: (context: RouteContext<O> & { file: FileOf<O, Received> }) => Promise<RouteReply<O>>,
 ): Route {
   return {
     operation,
