@@ -6,7 +6,7 @@ const CHECKLIST = new URL('docs/seed-checklist.md', ROOT)
 const MODULES = new URL('tools/seeds-modules.json', ROOT)
 const FLOOR = new URL('tools/seeds-floor.json', ROOT)
 /** Tests of the tools themselves prove nothing about the product. */
-const FOLDERS = ['packages', 'server', 'dashboard', 'dev', 'e2e', 'bench']
+const FOLDERS = ['packages', 'server', 'dashboard', 'sandbox', 'dev', 'e2e', 'bench']
 
 const ID = /(?<![\w-])S[123]-\d+(?:\.\d+)?(?:-[a-z]{1,2})?(?![\w-])/g
 

@@ -8,7 +8,7 @@ import { runFiles } from './testing/run-files.ts'
 import { listTree } from './tree.ts'
 
 const ROOT = new URL('..', import.meta.url)
-const FOLDERS = ['packages', 'server', 'tools', 'dev', 'e2e']
+const FOLDERS = ['packages', 'server', 'sandbox', 'tools', 'dev', 'e2e']
 const FILE_LIMIT_MS = 10 * 60_000
 /** They need no engine, or start a whole stack of their own. */
 const WITHOUT_SERVICES: readonly Kind[] = ['unit', 'compat']

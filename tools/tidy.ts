@@ -7,7 +7,7 @@ import { readSource } from './tidy/source.ts'
 import { migrationFindings, queryFindings } from './tidy/sql-rules.ts'
 import { treeFindings } from './tidy/tree-rules.ts'
 
-const FOLDERS = ['packages', 'server', 'dashboard', 'dev', 'tools', 'e2e', 'bench']
+const FOLDERS = ['packages', 'server', 'dashboard', 'sandbox', 'dev', 'tools', 'e2e', 'bench']
 
 export interface TidyReport {
   filesRead: number

@@ -32,7 +32,8 @@ enum {
   CODE_REFUSED = 254,
   CODE_LOST = 255,
 
-  TICK_MS = 500,
+  TICK_MS = 100,
+  TOUCH_MS = 500,
   FORK_TRIES = 10,
   FORK_PAUSE_MS = 20,
   KILL_PASSES = 400,
@@ -101,39 +102,37 @@ static void open_files(void) {
 static void write_record(const char *outcome, int code) {
   char line[RESERVED_BYTES], exit_code[32] = "";
   if (code >= 0) snprintf(exit_code, sizeof exit_code, "\"exit_code\":%d,", code);
-  int length = snprintf(line, sizeof line, "{\"outcome\":\"%s\",%s\"stdout_bytes\":%lld,\"stderr_bytes\":%lld}\n", outcome,
-                        exit_code, out.seen, err.seen);
+  int length = snprintf(line, sizeof line, "{\"outcome\":\"%s\",%s\"stdout_bytes\":%lld,\"stderr_bytes\":%lld}\n",
+                        outcome, exit_code, out.seen, err.seen);
+  struct stat file;
   for (int attempt = 0; attempt < 2; attempt++) {
-    if (record >= 0 && lseek(record, 0, SEEK_SET) == 0 && write_all(record, line, (size_t)length) == 0 &&
-        ftruncate(record, length) == 0 && renameat(spool, "exit.tmp", spool, "exit") == 0)
+    if (record >= 0 && fstat(record, &file) == 0 && file.st_nlink > 0 && lseek(record, 0, SEEK_SET) == 0 &&
+        write_all(record, line, (size_t)length) == 0 && ftruncate(record, length) == 0 &&
+        renameat(spool, "exit.tmp", spool, "exit") == 0)
       return;
     if (record >= 0) close(record);
-    unlinkat(spool, "exit.tmp", 0); /* the command may have put something else in its place */
+    unlinkat(spool, "exit.tmp", 0); /* the command removed it, or put something else in its place */
     record = create("exit.tmp");
   }
 }
 
 /* The command never ran. The reason goes where its user looks first. */
-static int refuse(const char *reason) {
-  if (err.file >= 0 && write_all(err.file, reason, strlen(reason)) == 0) err.seen = (long long)strlen(reason);
+static int refuse(void) {
+  const char *reason = errno == EAGAIN ? "the process limit of the container is reached" : strerror(errno);
+  if (err.file >= 0) err.seen = dprintf(err.file, "The command was not started: %s.\n", reason);
+  if (err.seen < 0) err.seen = 0;
   write_record("exit", CODE_REFUSED);
   return CODE_REFUSED;
 }
 
-static const char *fork_reason(void) {
-  return errno == EAGAIN ? "The command was not started: the process limit of the container is reached.\n"
-                         : "The command was not started: the container has no memory left for a process.\n";
-}
-
 /* A limit that is full because of processes that are just ending frees itself within moments. */
 static pid_t fork_patiently(void) {
-  for (int attempt = 1;; attempt++) {
-    pid_t pid = fork();
-    if (pid >= 0 || attempt == FORK_TRIES) return pid;
-    int reason = errno;
+  pid_t pid = fork();
+  for (int attempt = 1; pid < 0 && attempt < FORK_TRIES; attempt++) {
     pause_ms(FORK_PAUSE_MS);
-    errno = reason;
+    pid = fork();
   }
+  return pid;
 }
 
 /* Returns the bytes read; 0 when nothing is there now. What lies beyond the limit is counted and thrown away. */
@@ -162,17 +161,15 @@ static void drain(struct stream *s) {
 }
 
 /* Signals are let in only while it waits, so that none is lost between a check and the wait. */
-static int wait_for_output(int timeout_ms) {
+static void wait_for_output(int timeout_ms) {
   struct pollfd fds[2] = {{out.pipe, POLLIN, 0}, {err.pipe, POLLIN, 0}};
   struct timespec t = {timeout_ms / 1000, (timeout_ms % 1000) * 1000000L};
   sigset_t mask;
   sigfillset(&mask);
   sigdelset(&mask, SIGCHLD);
-  sigdelset(&mask, SIGTERM);
   int ready = ppoll(fds, 2, timeout_ms < 0 ? NULL : &t, &mask);
   if (ready > 0 && fds[0].revents) take(&out);
   if (ready > 0 && fds[1].revents) take(&err);
-  return ready;
 }
 
 static int read_process(const char *pid, struct process *p) {
@@ -229,15 +226,11 @@ static int signal_descendants(int signal_number) {
   return active;
 }
 
+/* Stops at the shell; whoever calls again reaps the rest. */
 static int reap(pid_t shell, int *status) {
-  int found = 0, one;
   pid_t pid;
-  while ((pid = waitpid(-1, &one, WNOHANG)) > 0)
-    if (pid == shell) {
-      *status = one;
-      found = 1;
-    }
-  return found;
+  while ((pid = waitpid(-1, status, WNOHANG)) > 0 && pid != shell) continue;
+  return pid == shell;
 }
 
 /* Stopping all of them first is what wins against a fork bomb: killed one by one, they are replaced as fast. */
@@ -257,14 +250,6 @@ static void kill_descendants(pid_t shell) {
   }
 }
 
-static void on_signal(int number) { (void)number; }
-
-static void take_signals(void) {
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NOCLDSTOP};
-  sigaction(SIGCHLD, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
-
 static void become_shell(const char *folder, char *command, int out_end, int err_end) {
   sigset_t none;
   sigemptyset(&none);
@@ -282,25 +267,23 @@ static void become_shell(const char *folder, char *command, int out_end, int err
 }
 
 static pid_t start_shell(const char *folder, char *command) {
-  int o[2], e[2];
-  if (pipe2(o, O_CLOEXEC) != 0 || pipe2(e, O_CLOEXEC) != 0) return -1;
+  int ends[2][2];
+  if (pipe2(ends[0], O_CLOEXEC) != 0 || pipe2(ends[1], O_CLOEXEC) != 0) return -1;
   pid_t shell = fork_patiently();
-  if (shell == 0) become_shell(folder, command, o[1], e[1]);
-  close(o[1]);
-  close(e[1]);
-  out.pipe = o[0];
-  err.pipe = e[0];
-  fcntl(out.pipe, F_SETFL, O_NONBLOCK);
-  fcntl(err.pipe, F_SETFL, O_NONBLOCK);
+  if (shell == 0) become_shell(folder, command, ends[0][1], ends[1][1]);
+  out.pipe = ends[0][0];
+  err.pipe = ends[1][0];
+  for (int i = 0; i < 2; i++) {
+    close(ends[i][1]);
+    fcntl(ends[i][0], F_SETFL, O_NONBLOCK); /* the command's end is another description and stays blocking */
+  }
   return shell;
 }
 
-/* A bare SIGTERM may come from the command (`kill -1`); the file is what tells that the host means it. The host may
-   also only make the file: it is seen at the next tick. */
 static int cancel_asked(void) { return faccessat(spool, "cancel", F_OK, 0) == 0; }
 
 static int watch(pid_t shell, long long timeout_ms) {
-  long long deadline = now_ms() + timeout_ms, next_tick = 0;
+  long long deadline = now_ms() + timeout_ms, tick = 0, touch = 0;
   const char *outcome = NULL;
   int status = 0, code = -1;
   while (!outcome) {
@@ -308,16 +291,17 @@ static int watch(pid_t shell, long long timeout_ms) {
     if (reap(shell, &status)) {
       outcome = "exit";
       code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-      break;
-    }
-    if (now >= deadline) outcome = "timeout";
-    if (now >= next_tick) {
-      next_tick = now + TICK_MS;
-      if (alive >= 0) futimens(alive, NULL);
+    } else if (now >= deadline) {
+      outcome = "timeout";
+    } else if (now < tick) {
+      wait_for_output((int)((tick < deadline ? tick : deadline) - now));
+    } else {
+      tick = now + TICK_MS;
       if (cancel_asked()) outcome = "cancelled";
+      if (now < touch) continue;
+      touch = now + TOUCH_MS;
+      if (alive >= 0) futimens(alive, NULL);
     }
-    long long next = next_tick < deadline ? next_tick : deadline;
-    if (!outcome && wait_for_output((int)(next > now ? next - now : 0)) < 0) next_tick = 0;
   }
   if (code < 0) kill_descendants(shell);
   drain(&out);
@@ -328,7 +312,6 @@ static int watch(pid_t shell, long long timeout_ms) {
 
 /* A server left in the background must never get SIGPIPE, so its output is read for as long as it lives. */
 static void outlive_command(void) {
-  unlinkat(spool, "pid", 0);
   int files[] = {spool, record, alive, out.file, err.file};
   for (size_t i = 0; i < sizeof files / sizeof *files; i++)
     if (files[i] >= 0) close(files[i]);
@@ -341,20 +324,18 @@ static void outlive_command(void) {
   }
 }
 
+/* Without a handler the signal would not end the wait. */
+static void on_child(int number) { (void)number; }
+
 static void supervise(char **argv, long long timeout_ms, int answer) {
-  char pid[16];
+  struct sigaction action = {.sa_handler = on_child, .sa_flags = SA_NOCLDSTOP};
   setsid();
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   for (int fd = 0, null = open("/dev/null", O_RDWR | O_CLOEXEC); fd <= 2; fd++) dup2(null, fd);
   if (chdir("/") != 0) errno = 0; /* it only keeps no folder busy */
-  take_signals();
-  int pid_file = create("pid");
-  if (pid_file >= 0) {
-    (void)write_all(pid_file, pid, (size_t)snprintf(pid, sizeof pid, "%d\n", getpid()));
-    close(pid_file);
-  }
+  sigaction(SIGCHLD, &action, NULL);
   pid_t shell = start_shell(argv[4], argv[5]);
-  unsigned char code = (unsigned char)(shell < 0 ? refuse(fork_reason()) : watch(shell, timeout_ms));
+  unsigned char code = (unsigned char)(shell < 0 ? refuse() : watch(shell, timeout_ms));
   (void)write_all(answer, (char *)&code, 1);
   close(answer);
   outlive_command();
@@ -374,34 +355,19 @@ static int run(char **argv) {
   sigprocmask(SIG_SETMASK, &all, NULL); /* a stray signal of the command must end neither front nor supervisor */
   umask(022);
   open_files();
-  if (pipe2(answer, O_CLOEXEC) != 0) return refuse(fork_reason());
+  if (pipe2(answer, O_CLOEXEC) != 0) return refuse();
   pid_t supervisor = fork_patiently();
-  if (supervisor < 0) return refuse(fork_reason());
+  if (supervisor < 0) return refuse();
   if (supervisor == 0) supervise(argv, timeout_ms, answer[1]);
   close(answer[1]);
   while (read(answer[0], &code, 1) < 0 && errno == EINTR) continue;
   return code;
 }
 
-static int read_small(int folder, const char *path, char *text, size_t room) {
-  int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
-  ssize_t n = fd < 0 ? -1 : read(fd, text, room - 1);
-  if (fd >= 0) close(fd);
-  text[n > 0 ? n : 0] = 0;
-  return n > 0;
-}
-
+/* A file and no signal: the host can make it too, without an exec, also when the process limit is reached. */
 static int ask_to_cancel(const char *folder) {
-  char text[32], path[64];
   spool = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (spool < 0) return CODE_NO_SPOOL;
-  int file = create("cancel");
-  int pid = read_small(spool, "pid", text, sizeof text) ? atoi(text) : 0;
-  if (file < 0 || pid <= 1) return 1;
-  snprintf(path, sizeof path, "/proc/%d/comm", pid);
-  /* A number taken over by another process is left alone; another supervisor would heed only its own file. */
-  if (!read_small(AT_FDCWD, path, text, sizeof text) || strcmp(text, "supervise\n") != 0) return 1;
-  return kill(pid, SIGTERM) == 0 ? 0 : 1;
+  return spool >= 0 && create("cancel") >= 0 ? 0 : CODE_NO_SPOOL;
 }
 
 int main(int argc, char **argv) {
