@@ -242,10 +242,10 @@ static void kill_descendants(pid_t shell) {
     if (signal_descendants(SIGSTOP) == 0) break;
     reap(shell, &status);
   }
-  for (int pass = 0; pass < KILL_PASSES && now_ms() < deadline; pass++) {
-    int active = signal_descendants(SIGKILL);
+  /* A child whose parent died during the walk looks like a stranger until the next one: one empty pass is no proof. */
+  for (int pass = 0, empty = 0; pass < KILL_PASSES && empty < 2 && now_ms() < deadline; pass++) {
+    empty = signal_descendants(SIGKILL) == 0 ? empty + 1 : 0;
     reap(shell, &status);
-    if (active == 0) break;
     pause_ms(KILL_PAUSE_MS);
   }
 }
