@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { distributionSources, formatSources, parseOneLineSources, parseStanzaSources } from './apt-sources.ts'
+import type { AptSource } from './apt-sources.ts'
 import { findProgram } from './find-program.ts'
 
 const APT_BOUND_MS = 300_000
@@ -18,7 +19,7 @@ export function canUnpackPackages(): boolean {
 /**
  * Fetches packages of the distribution, with what they need and this machine lacks, and unpacks them into a folder.
  * Nothing is installed and nothing of the system's apt is changed: lists, cache and state are in the work folder.
- * Returns the packages with their versions.
+ * A package may be named with the suite it must come from: `runsc/bookworm-backports`. Returns the packages with their versions.
  */
 export async function unpackPackages(packages: string[], into: string, work: string): Promise<string[]> {
   const apt = await privateApt(work)
@@ -30,7 +31,7 @@ export async function unpackPackages(packages: string[], into: string, work: str
   try {
     const simulated = await apt('apt-get', ['install', '--simulate', '--no-install-recommends', ...packages])
     const needed = [...simulated.matchAll(/^Inst (\S+) .*?\((\S+) /gm)].map((match) => `${match[1]}=${match[2]}`)
-    const named = packages.filter((name) => !needed.some((version) => version.startsWith(`${name}=`)))
+    const named = packages.filter((name) => !needed.some((version) => version.startsWith(`${bareName(name)}=`)))
     await apt('apt-get', ['download', ...needed, ...named])
   } catch (error) {
     const lists = updated ? '' : ', nor all lists of packages'
@@ -41,12 +42,19 @@ export async function unpackPackages(packages: string[], into: string, work: str
   return archives.map((archive) => archive.replace(/\.deb$/, ''))
 }
 
+function bareName(name: string): string {
+  return name.replace(/\/.*$/, '')
+}
+
 /** Runs apt's programs with the machine's settings, but with sources, lists, cache and state of its own. */
 async function privateApt(work: string): Promise<(program: string, args: string[]) => Promise<string>> {
   for (const folder of ['sources', 'lists/partial', 'cache/archives/partial', 'state', 'log']) {
     mkdirSync(join(work, folder), { recursive: true })
   }
-  writeFileSync(join(work, 'sources', 'distribution.sources'), formatSources(readSources()))
+  writeFileSync(
+    join(work, 'sources', 'distribution.sources'),
+    formatSources(distributionSources(readMachineSources(), readCodename())),
+  )
   const dump = await run('apt-config', ['dump'], { maxBuffer: OUTPUT_BYTES_MAX, timeout: APT_BOUND_MS })
   const config = join(work, 'apt.conf')
   writeFileSync(config, privateConfig(dump.stdout, work))
@@ -81,18 +89,18 @@ function privateConfig(dump: string, work: string): string {
   ].join('\n')
 }
 
-function readSources() {
+/** All sources that this machine's apt has. */
+export function readMachineSources(): AptSource[] {
   const parts = join(APT_FOLDER, 'sources.list.d')
   const files = existsSync(parts) ? readdirSync(parts).map((name) => join(parts, name)) : []
   const main = join(APT_FOLDER, 'sources.list')
-  const sources = [main, ...files].filter(existsSync).flatMap((file) => {
+  return [main, ...files].filter(existsSync).flatMap((file) => {
     if (file.endsWith('.list')) return parseOneLineSources(readFileSync(file, 'utf8'))
     return file.endsWith('.sources') ? parseStanzaSources(readFileSync(file, 'utf8')) : []
   })
-  return distributionSources(sources, readCodename())
 }
 
-function readCodename(): string {
+export function readCodename(): string {
   const release = readFileSync('/etc/os-release', 'utf8')
   const codename = /^VERSION_CODENAME="?([a-z]+)"?$/m.exec(release)?.[1]
   if (codename === undefined) throw new Error('/etc/os-release names no VERSION_CODENAME')

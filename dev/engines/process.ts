@@ -125,6 +125,12 @@ export class SupervisedProcess {
     await this.#collected()
   }
 
+  /** Lets it outlive this process, which no longer waits for it nor reports its end. */
+  release(): void {
+    this.#asked = true
+    this.#child?.unref()
+  }
+
   async restart(): Promise<void> {
     await this.stop()
     await this.start()

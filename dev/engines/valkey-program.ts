@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { canUnpackPackages, unpackPackages } from './apt-packages.ts'
+import { canUnpackPackages } from './apt-packages.ts'
 import { enginesFolder } from './engines-folder.ts'
 import { findProgram, isProgram } from './find-program.ts'
+import { libraryEnv, libraryFolders, unpackInto } from './unpacked-folder.ts'
 
 const MAJOR_MIN = 7
 const VERSION_BOUND_MS = 10_000
@@ -71,32 +71,8 @@ export function explainMissingValkey(): string {
   ].join('\n')
 }
 
-/** Works in a folder beside the final one and renames it when complete; two starts at once are both served. */
-async function unpackInto(final: string, packages: string[]): Promise<void> {
-  mkdirSync(join(final, '..'), { recursive: true })
-  const draft = mkdtempSync(`${final}-draft-`)
-  try {
-    const work = join(draft, 'work')
-    const content = join(draft, 'content')
-    mkdirSync(work)
-    mkdirSync(content)
-    const versions = await unpackPackages(packages, content, work)
-    writeFileSync(join(content, 'packages.txt'), `${versions.join('\n')}\n`)
-    rmSync(final, { recursive: true, force: true })
-    renameSync(content, final)
-  } finally {
-    rmSync(draft, { recursive: true, force: true })
-  }
-}
-
 function unpackedFolder(folder: string, program: string): string {
   return join(folder, `${program}-${process.arch}`)
-}
-
-// Libraries are in usr/lib/<triplet>; a program needs only those its own packages brought.
-function libraryFolders(unpacked: string): string[] {
-  const roots = [join(unpacked, 'usr', 'lib'), join(unpacked, 'lib')].filter(existsSync)
-  return roots.flatMap((root) => [root, ...readdirSync(root).map((name) => join(root, name))])
 }
 
 function check(path: string, libraries: string[], source: ValkeyProgram['source']): ValkeyProgram | null {
@@ -109,8 +85,4 @@ function check(path: string, libraries: string[], source: ValkeyProgram['source'
   } catch {
     return null
   }
-}
-
-export function libraryEnv(libraries: string[]): NodeJS.ProcessEnv {
-  return libraries.length === 0 ? {} : { LD_LIBRARY_PATH: libraries.join(':') }
 }

@@ -7,7 +7,8 @@ import type { EngineHandle } from './handle.ts'
 import { SupervisedProcess } from './process.ts'
 import type { ProcessOptions } from './process.ts'
 import { keepSecret } from './secret-file.ts'
-import { findValkey, libraryEnv, unpackValkey } from './valkey-program.ts'
+import { libraryEnv } from './unpacked-folder.ts'
+import { findValkey, unpackValkey } from './valkey-program.ts'
 
 const READY_BOUND_MS = 20_000
 const PROBE_BOUND_MS = 1_000
