@@ -1,3 +1,4 @@
+import { createContainers, type Containers } from '#modules/containers/index.ts'
 import { createFiles, type Files } from '#modules/files/index.ts'
 import { createInference, type Inference } from '#modules/inference/index.ts'
 import { createOrgs, type Orgs } from '#modules/orgs/index.ts'
@@ -35,6 +36,7 @@ export interface Wired {
   readonly orgs: Orgs
   readonly files: Files
   readonly webhooks: Webhooks
+  readonly containers: Containers
   readonly inference: Inference
   readonly responses: Responses
 }
@@ -75,6 +77,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
 
   const orgs = createOrgs({ db, log, cellTag: settings.cellTag })
   const files = createFiles({ db, blobs, log, sweepMs: settings.filesSweepMs })
+  const containers = createContainers({ db, blobs, log })
   const webhooks = createWebhooks({
     db,
     sealer,
@@ -129,6 +132,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     orgs,
     files,
     webhooks,
+    containers,
     inference,
     responses,
   }

@@ -42,6 +42,7 @@ function openServer({
   orgs,
   files,
   webhooks,
+  containers,
   inference,
   responses,
 }: Wired): HttpServer {
@@ -51,7 +52,7 @@ function openServer({
     ['operation', 'status'],
   )
   return createHttpServer({
-    routes: [...orgs.routes, ...files.routes, ...webhooks.routes, ...inference.routes, ...responses.routes],
+    routes: [orgs, files, webhooks, containers, inference, responses].flatMap(({ routes }) => routes),
     sockets: responses.sockets,
     authenticate: orgs.authenticate,
     idempotency: createIdempotency(db.as<PlatformTables>(), sealer),

@@ -9,7 +9,7 @@ const idempotencySweepMs = 60_000
 const idempotencyBatch = 1_000
 
 /** Durable handlers, the outbox relay, and sweeps over due times. */
-export function workerParts({ settings, log, db, durable, files, webhooks, responses }: Wired): Part[] {
+export function workerParts({ settings, log, db, durable, files, webhooks, containers, responses }: Wired): Part[] {
   const given = required(settings, 'restateAdminUrl', 'restateIdentityKey')
   const platform = db.as<PlatformTables>()
   return [
@@ -25,6 +25,7 @@ export function workerParts({ settings, log, db, durable, files, webhooks, respo
     }),
     ...files.sweeps,
     ...webhooks.workers,
+    ...containers.sweeps,
     ...responses.sweeps,
     dueSweep({
       name: 'platform.idempotency',

@@ -1,0 +1,1 @@
+export { createContainers, type Containers } from './module.ts'
