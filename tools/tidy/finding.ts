@@ -21,6 +21,8 @@ export interface Layers {
   entryPoints: string[]
   /** Commands that may load the dev stack, by `import()` only: a production image need not carry it. */
   devCallers: string[]
+  /** Files of a module that a command may load around the front door, by `import()` only, to keep its process small. */
+  sideDoors: string[]
   /** The only platform folders a module's `domain/` may use. */
   pureFolders: string[]
 }

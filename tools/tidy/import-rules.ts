@@ -69,10 +69,11 @@ function directionFindings({ from, to, item, layers }: Step, report: Report): Fi
   return [report('module-edge', `module ${from.module} may not use module ${to.module}`, fix)]
 }
 
-function doorFindings({ path, from, to, target }: Step, report: Report): Finding[] {
+function doorFindings({ path, from, to, target, item, layers }: Step, report: Report): Finding[] {
   if (to.kind !== 'module' || (from.kind === 'module' && from.module === to.module)) return []
   const door = `server/src/modules/${to.module}/index.ts`
   const kit = `server/src/modules/${to.module}/testing/`
+  if (item.deferred && from.kind === 'top' && layers.sideDoors.includes(target)) return []
   if (target === door || (isTest(path) && target.startsWith(kit))) return []
   const fix = `Import #modules/${to.module}/index.ts and, if it lacks what you need, export that there.`
   return [report('front-door', `module ${to.module} is entered around its index.ts`, fix)]

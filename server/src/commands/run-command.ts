@@ -1,6 +1,7 @@
 import { SettingsRefused } from '#platform/config/load.ts'
 import { UsageError, type Command } from './command.ts'
 import { doctor } from './doctor.ts'
+import { egress } from './egress.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgsCreate } from './orgs-create.ts'
 import { secretsReseal } from './secrets-reseal.ts'
@@ -12,6 +13,7 @@ const commands: Readonly<Record<string, Command>> = {
   migrate: migrateCommand,
   doctor,
   settings: settingsCommand,
+  egress,
   'orgs create': orgsCreate,
   'secrets reseal': secretsReseal,
 }

@@ -161,6 +161,20 @@ export const settings = {
     fallback: [],
     description: 'The only hosts that addresses given by users may name; empty means every public host.',
   }),
+  SWITCHYARD_EGRESS_RESOLVER: text({
+    fallback: null,
+    pattern: {
+      like: /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i,
+      says: 'must be an address such as 10.0.0.2:53 or [2001:db8::2]:53',
+    },
+    description: 'DNS server that the egress proxy of containers asks; default: those of the machine.',
+  }),
+  SWITCHYARD_EGRESS_ADDRESSES: list({
+    fallback: [],
+    each: { like: /^[0-9a-f:.]+\/\d{1,3}$/i, says: 'must be ranges such as 10.20.0.0/16' },
+    description:
+      'Ranges of private networks in which names that an organisation lists may have addresses; empty means none.',
+  }),
   SWITCHYARD_MODELS: text({
     fallback: null,
     description: 'Path of the YAML file that lists the models and their providers. Without it there is no model.',

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { Place } from './pools.ts'
-import { OutboundRefused, refusalOf } from './refused.ts'
+import { refusalOf } from './refusal-of.ts'
+import { OutboundRefused } from './refused.ts'
 
 /** Informational replies (103 and the like) that one request may bring before it is given up. */
 const INFORMATIONAL_MAX = 8
