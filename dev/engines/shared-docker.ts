@@ -11,6 +11,12 @@ import { withLock } from './lock-file.ts'
 /** Longer than unpacking the engine and starting it take. */
 const LOCK_BOUND_MS = 6 * 60_000
 
+export interface SharedDockerOptions {
+  /** Holds the engine's data and who uses it; one engine for each. */
+  folder?: string
+  onProgress?: DockerOptions['onProgress']
+}
+
 export interface SharedDocker {
   readonly socket: string
   /** Ends the use; whoever uses it last stops the engine. */
@@ -21,10 +27,8 @@ export interface SharedDocker {
  * One Docker engine for every test on this machine, whichever process asks first. Its images stay from run to run;
  * its containers go with the last user.
  */
-export async function sharedDocker(
-  options: Pick<DockerOptions, 'enginesDir' | 'onProgress'> = {},
-): Promise<SharedDocker> {
-  const folder = join(options.enginesDir ?? enginesFolder(), 'shared-docker')
+export async function sharedDocker(options: SharedDockerOptions = {}): Promise<SharedDocker> {
+  const folder = options.folder ?? join(enginesFolder(), 'shared-docker')
   const dataDir = join(folder, 'engine')
   const users = join(folder, 'users')
   const lock = join(folder, 'lock')
@@ -33,7 +37,7 @@ export async function sharedDocker(
   const user = join(users, randomUUID())
   const socket = await withLock(lock, LOCK_BOUND_MS, async () => {
     const inUse = livingUsers(users) > 0
-    const found = await useOrStart(dataDir, inUse, options)
+    const found = await useOrStart(dataDir, inUse, options.onProgress)
     recordProcess(user, process.pid)
     return found
   })
@@ -54,14 +58,14 @@ export async function sharedDocker(
 }
 
 /** Containers that dead users left are removed before anyone new starts to count on an empty engine. */
-async function useOrStart(dataDir: string, inUse: boolean, options: Pick<DockerOptions, 'enginesDir' | 'onProgress'>) {
+async function useOrStart(dataDir: string, inUse: boolean, onProgress: DockerOptions['onProgress']): Promise<string> {
   const running = dockerSocket(dockerFolders(dataDir).runDir)
   if (await dockerAnswers(running)) {
     if (!inUse) await removeContainers(running)
     return running
   }
   await endDocker(dataDir)
-  const engine = await startDocker({ ...options, dataDir })
+  const engine = await startDocker({ dataDir, ...(onProgress && { onProgress }) })
   engine.release()
   if (!inUse) await removeContainers(engine.socket)
   return engine.socket
