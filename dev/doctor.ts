@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { chooseAccount } from './engines/account.ts'
 import { canUnpackPackages } from './engines/apt-packages.ts'
+import { findDocker } from './engines/docker-programs.ts'
 import { enginesFolder } from './engines/engines-folder.ts'
 import { findProgram } from './engines/find-program.ts'
 import { portIsFree } from './engines/free-port.ts'
@@ -179,15 +180,20 @@ async function checkPort({ port, use }: { port: number; use: string }): Promise<
 async function checkDocker(): Promise<Check> {
   const docker = findProgram('docker')
   const said = docker === null ? null : await ask(docker, ['version', '--format', '{{.Server.Version}}'])
-  const missing = docker === null ? 'not found' : 'the docker command is there, but no engine answers'
+  const running = said === null || said === '' ? null : `engine ${said} answers`
+  const programs = findDocker()
+  const own =
+    programs && `${programs.version} (${programs.dockerd}), gVisor ${programs.runscRelease} (${programs.runsc})`
+  const unpack = `; the first use by a test unpacks the distribution's packages into ${enginesFolder()}`
+  const missing = `dockerd or gVisor not found; needed only to run containers${canUnpackPackages() ? unpack : ''}`
   return {
     name: 'Docker',
-    status: said === null ? 'warn' : 'ok',
-    found: said === null ? `${missing}; needed only to run containers` : `engine ${said}`,
+    status: running === null && own === null ? 'warn' : 'ok',
+    found: [running, own].filter((found) => found !== null).join('\n') || missing,
     advice: {
-      debian: 'apt-get install docker.io',
-      fedora: 'dnf install moby-engine',
-      macos: 'brew install --cask docker',
+      debian: 'apt-get install docker.io; runsc from the backports',
+      fedora: 'dnf install moby-engine; runsc from gvisor.dev',
+      macos: 'brew install --cask docker (without gVisor)',
     },
   }
 }
