@@ -124,9 +124,7 @@ function reasonOf(error: Error): Reason {
   return 'bad_reply'
 }
 
-/** Counts from what the connection had carried before this request. */
 function receiptOnce(use: Exchange, socket: { bytesRead: number; bytesWritten: number }) {
-  const [read, written] = [socket.bytesRead, socket.bytesWritten]
   let left = false
   return (reason: Reason | null): void => {
     if (left) return
@@ -134,8 +132,7 @@ function receiptOnce(use: Exchange, socket: { bytesRead: number; bytesWritten: n
     use.passage.receipt({
       host: use.target.host,
       port: use.target.port,
-      bytesIn: socket.bytesWritten - written,
-      bytesOut: socket.bytesRead - read,
+      ...use.visit.takeBytes(socket),
       verdict: verdictOf(reason, use.injected),
       reason,
     })

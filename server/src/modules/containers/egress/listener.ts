@@ -1,6 +1,7 @@
-import { chmod, rm } from 'node:fs/promises'
+import { chmod, open, rm } from 'node:fs/promises'
 import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
+import { basename, dirname } from 'node:path'
 import { DialFailed } from './dial.ts'
 import { refusalText } from './exchange.ts'
 import { looksLikeAddress } from './host-name.ts'
@@ -19,6 +20,7 @@ const PREAMBLE_BYTES_MAX = 64
 const PREAMBLE_TIMEOUT_MS = 5_000
 /** On ports that an administrator added, the host may speak first; a client that is silent this long is waiting for it. */
 const SILENCE_MS = 500
+const SOCKET_PATH_MAX = 108
 const TLS_FIRST_BYTE = 0x16
 
 /** Opens the one way out of a container: a unix socket, whose path is the container's identity. */
@@ -33,11 +35,26 @@ export async function openListener(socketPath: string, passage: Passage): Promis
   server.maxConnections = CONNECTIONS_MAX
   server.on('drop', () => refused(passage, '', 0, 'too_many_connections'))
   await rm(socketPath, { force: true })
-  server.listen(socketPath)
-  await once(server, 'listening')
+  await listenAt(server, socketPath)
   // Programs of every user in the container use it; the folder it lies in is the container's own.
   await chmod(socketPath, 0o666)
   return server
+}
+
+/** The kernel bounds the path of a unix socket at 108 bytes; a longer one is reached through its folder. */
+async function listenAt(server: Server, socketPath: string): Promise<void> {
+  if (Buffer.byteLength(socketPath) < SOCKET_PATH_MAX) {
+    server.listen(socketPath)
+    await once(server, 'listening')
+    return
+  }
+  const folder = await open(dirname(socketPath))
+  try {
+    server.listen(`/proc/self/fd/${folder.fd}/${basename(socketPath)}`)
+    await once(server, 'listening')
+  } finally {
+    await folder.close()
+  }
 }
 
 type Sides = { passage: Passage; http: HttpSide }

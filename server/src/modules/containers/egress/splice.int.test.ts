@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { egressBench, enterTls, get, OUTSIDE, say } from './testing/egress-bench.ts'
+import { egressBench, enterTls, get, say } from './testing/egress-bench.ts'
+import { egressTest } from './testing/egress-test.ts'
 import { upstream } from './testing/upstream.ts'
 
-test('a listed host without a secret is reached with its own certificate, untouched', async (t) => {
+egressTest('a listed host without a secret is reached with its own certificate, untouched', async (t) => {
   const bench = await egressBench(t)
-  const outside = await upstream(t, { address: OUTSIDE, ...bench.certificates })
+  const outside = await upstream(t, { address: bench.outside, ...bench.certificates })
   const { socketPath, containerId, caPem } = await bench.container({ domains: ['listed.example'] })
   assert.equal(caPem, null)
   const tls = await enterTls(socketPath, { servername: 'listed.example', ca: bench.certificates.ca })

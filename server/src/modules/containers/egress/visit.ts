@@ -10,6 +10,7 @@ export class Visit {
   /** Why it was cut from outside, for the receipt. */
   cutFor: Reason | null = null
   readonly #ends = new Set<End>()
+  #counted = { in: 0, out: 0 }
 
   constructor(port: number) {
     this.port = port
@@ -18,6 +19,13 @@ export class Visit {
   holds(end: End): void {
     if (this.cutFor === null) this.#ends.add(end)
     else end.destroy()
+  }
+
+  /** What a connection has carried since this was last asked: the share of one of its requests. */
+  takeBytes(socket: { bytesRead: number; bytesWritten: number }): { bytesIn: number; bytesOut: number } {
+    const before = this.#counted
+    this.#counted = { in: socket.bytesWritten, out: socket.bytesRead }
+    return { bytesIn: this.#counted.in - before.in, bytesOut: this.#counted.out - before.out }
   }
 
   cut(reason: Reason): void {

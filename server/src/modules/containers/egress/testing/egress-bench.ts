@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
@@ -13,7 +14,6 @@ import { fakeDns } from './fake-dns.ts'
 import { testCertificates } from './test-ca.ts'
 
 /** Stands for the public internet: the proxy is told that listed names may have addresses here. */
-export const OUTSIDE = '127.77.0.10'
 const OUTSIDE_RANGE = '127.77.0.0/16'
 const NAMES = 'api.example listed.example other.example www.wild.example deep.www.wild.example rebind.example'.split(
   ' ',
@@ -21,15 +21,15 @@ const NAMES = 'api.example listed.example other.example www.wild.example deep.ww
 const POLL_MS = 10
 const POLLS_MAX = 500
 
-export type Bench = Awaited<ReturnType<typeof egressBench>>
-
 /** The real proxy process with a DNS server of its own, and sockets that speak as the forwarder does. */
 export async function egressBench(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-egress-'))
   const certificates = await testCertificates(NAMES)
   const roots = join(folder, 'roots.pem')
   await writeFile(roots, certificates.ca)
-  const dns = await fakeDns(t, new Map(NAMES.map((name) => [name, [OUTSIDE]])))
+  // An address of its own, so that test files that run at the same time can all have a port 443.
+  const outside = `127.77.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const dns = await fakeDns(t, new Map(NAMES.map((name) => [name, [outside]])))
   const client = await startEgress({
     folder: join(folder, 'state'),
     settings: { resolver: dns.address, addressesAllowed: [OUTSIDE_RANGE] },
@@ -71,6 +71,7 @@ export async function egressBench(t: TestContext) {
 
   return {
     client,
+    outside,
     dns,
     certificates,
     container,
