@@ -25,11 +25,18 @@ function flatten(name: string, value: unknown): Part[] {
   return [{ head: disposition(name), content: Buffer.from(String(value)) }]
 }
 
+function filePart(name: string, chance: Chance): Part {
+  const head = `${disposition(name)}; filename="${chance.word(8)}.bin"\r\ncontent-type: application/octet-stream`
+  return { head, content: chance.bytes(chance.pick([0, 1, 12, 300])) }
+}
+
 function partsOf(schema: Schema, chance: Chance, ids: KnownIds): Part[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, inner]) => {
-    if (inner.format === 'binary') {
-      const head = `${disposition(name)}; filename="${chance.word(8)}.bin"\r\ncontent-type: application/octet-stream`
-      return [{ head, content: chance.bytes(chance.pick([0, 1, 12, 300])) }]
+    if (inner.format === 'binary') return [filePart(name, chance)]
+    // Where several files may come, they come as a list or as one.
+    if (inner.oneOf?.some(({ format }) => format === 'binary') === true) {
+      const names = chance.pick([[name], [`${name}[]`], [`${name}[]`, `${name}[]`, name]])
+      return names.map((each) => filePart(each, chance))
     }
     return schema.required?.includes(name) === true || chance.often(0.4)
       ? flatten(name, valueOf(inner, chance, ids))

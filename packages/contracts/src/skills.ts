@@ -6,7 +6,7 @@ import { Order, pageOf, pageQuery } from './page.ts'
 export const skillFilesMax = 500
 /** Of a folder as sent, of an archive as sent, and of an archive unpacked. */
 export const skillBytesMax = 50 * 1024 * 1024
-const versionTextMax = 32
+const versionTextMax = 96
 
 const timestamp = z.int().nonnegative()
 

@@ -6,6 +6,7 @@ import { fileExamples } from './examples/files.ts'
 import { inferenceExamples } from './examples/inference.ts'
 import { organizationExamples } from './examples/organization.ts'
 import { responseExamples } from './examples/responses.ts'
+import { skillExamples } from './examples/skills.ts'
 import { webhookExamples } from './examples/webhooks.ts'
 import type { Place } from './place.ts'
 
@@ -17,6 +18,7 @@ const examples: Readonly<Record<string, MakeExample>> = {
   ...inferenceExamples,
   ...responseExamples,
   ...conversationExamples,
+  ...skillExamples,
 }
 
 /** Every operation with its example; throws when one of either has no partner. */

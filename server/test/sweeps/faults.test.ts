@@ -19,6 +19,7 @@ import {
 } from './fault-cases/organization.ts'
 import { projectApiKeyFaults, projectFaults, projectUserFaults, serviceAccountFaults } from './fault-cases/projects.ts'
 import { responseFaults } from './fault-cases/responses.ts'
+import { skillFaults } from './fault-cases/skills.ts'
 import { webhookFaults } from './fault-cases/webhooks.ts'
 import { ask, ownPlace, type Place } from './place.ts'
 import { sendRaw } from './raw-request.ts'
@@ -40,6 +41,7 @@ const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCas
   ...inferenceFaults,
   ...responseFaults,
   ...conversationFaults,
+  ...skillFaults,
 }
 
 const declared = ({ id, faults: codes = [] }: Operation) => codes.map((code) => `${id}: ${code}`)

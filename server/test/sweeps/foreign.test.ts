@@ -18,8 +18,8 @@ const headersOf = (reply: CallReply<unknown>) =>
 /** An id of the same form and time that nobody has: where only its place in an order counts, it has the same place. */
 const madeUp = (id: string) => id.replace(/(?<=[-_][^-_]{10})[^-_]+$/, newId('').slice(10))
 
-/** Models are the operator's: they belong to no project. */
-const everybodys = new Set(['model'])
+/** Models are the operator's, and a version is a number within its skill: neither belongs to a project. */
+const everybodys = new Set(['model', 'version'])
 
 /** Where the ids of a place are foreign to the caller. A project next door is open to the admin of both. */
 function foreignPaths(operation: Operation, example: Example, there: Place): string[] {

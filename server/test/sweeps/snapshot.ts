@@ -45,7 +45,9 @@ export async function snapshot(app: TestApp): Promise<Record<string, unknown>> {
     app.db.kysely,
   )
   const blobs: string[] = []
-  for await (const { name } of app.wired.blobs.list('files')) blobs.push(name)
+  for (const prefix of ['files', 'skills']) {
+    for await (const { name } of app.wired.blobs.list(prefix)) blobs.push(name)
+  }
   return { ...Object.fromEntries(rows.map(({ name, digest }) => [name, digest])), blobs }
 }
 

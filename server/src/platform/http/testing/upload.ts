@@ -10,12 +10,16 @@ const fields = z.strictObject({
   tags: z.array(z.string()).optional(),
 })
 
-export const uploadOperation = (bytesMax: number) =>
+export const uploadOperation = (bytesMax: number, filesMax?: number) =>
   thing({
     id: 'things.upload',
     method: 'POST',
     creates: true,
-    body: { kind: 'multipart', fields, file: { name: 'file', bytesMax } },
+    body: {
+      kind: 'multipart',
+      fields,
+      file: { name: 'file', bytesMax, ...(filesMax === undefined ? {} : { filesMax }) },
+    },
   })
 
 export interface UploadServer extends TestServer {
@@ -33,12 +37,16 @@ interface Kept {
 /** A server with one multipart operation, whose receiver reads each part to its end and keeps only its digest. */
 export async function uploadServer(
   t: TestContext,
-  given: TestServerGiven & { bytesMax?: number; receive?: (file: IncomingFile) => Promise<Kept> } = {},
+  given: TestServerGiven & {
+    bytesMax?: number
+    filesMax?: number
+    receive?: (file: IncomingFile) => Promise<Kept>
+  } = {},
 ): Promise<UploadServer> {
   const counts = { begun: 0, kept: 0, failed: 0, discarded: 0 }
-  const { bytesMax = 100_000, receive = keep, ...rest } = given
+  const { bytesMax = 100_000, filesMax, receive = keep, ...rest } = given
   const route = uploadRoute(
-    uploadOperation(bytesMax),
+    uploadOperation(bytesMax, filesMax),
     {
       async receive(file) {
         counts.begun += 1
@@ -54,10 +62,23 @@ export async function uploadServer(
       async discard() {
         counts.discarded += 1
       },
+      ...(filesMax === undefined ? {} : { join: joined }),
     },
     async ({ body, file }) => ({ fields: body, file }),
   )
   return { ...(await testServer(t, { routes: [route], ...rest })), counts }
+}
+
+/** One of several, with their names side by side. */
+function joined(kept: readonly Kept[]): Kept {
+  const hash = createHash('sha256')
+  for (const { sha256 } of kept) hash.update(sha256)
+  return {
+    sha256: hash.digest('hex'),
+    bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0),
+    filename: kept.map(({ filename }) => filename).join('|'),
+    mimeType: kept[0]?.mimeType ?? '',
+  }
 }
 
 async function keep({ stream, filename, mimeType }: IncomingFile): Promise<Kept> {
