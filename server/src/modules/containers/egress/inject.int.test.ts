@@ -142,7 +142,7 @@ egressTest('a value is masked across chunks, in a packed body and in a websocket
     socket.write(
       `HTTP/1.1 101 X\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
     )
-    const text = Buffer.from(`got ${request.headers['x-key']} ${request.headers['sec-websocket-extensions']}`)
+    const text = Buffer.from(`got ${String(request.headers['x-key'])} ${request.headers['sec-websocket-extensions']}`)
     socket.end(Buffer.concat([Buffer.from([0x81, text.length]), text]))
   })
   const headers = [
