@@ -1,4 +1,4 @@
-import type { HostedShell } from '#modules/responses/index.ts'
+import type { ContainerShell } from '#modules/containers/index.ts'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sleep } from '#platform/std/clock.ts'
@@ -19,13 +19,17 @@ export const printedBy = (command: string) => `this was printed by: ${command}\n
  * A shell on a machine that survives its callers: a call begins once, lasts its time, and whoever asks for it, then or
  * later, gets the same answer.
  */
-export function openLedgerShell({ folder, lastsMs }: LedgerShellOptions): HostedShell {
+export function openLedgerShell({ folder, lastsMs }: LedgerShellOptions): ContainerShell {
   return {
-    place: async () => ({ type: 'container_reference', container_id: newId('cntr_') }),
+    place: async () => ({ containerId: newId('cntr_'), about: '' }),
+    cancel: async () => undefined,
+    files: async () => [],
+    keep: async () => undefined,
+    release: async () => undefined,
     async run(call, { signal, onOutput }) {
-      const begunAt = ask(folder, call.call_id)
+      const begunAt = ask(folder, call.callId)
       const endsAt = begunAt + lastsMs
-      const pieces = call.action.commands.flatMap((command, index) =>
+      const pieces = call.commands.flatMap((command, index) =>
         piecesOf(printedBy(command)).map((stdout) => ({ index, stdout })),
       )
       for (const [at, { index, stdout }] of pieces.entries()) {
@@ -35,7 +39,7 @@ export function openLedgerShell({ folder, lastsMs }: LedgerShellOptions): Hosted
       }
       await sleep(Math.max(0, endsAt - Date.now()), signal)
       signal.throwIfAborted()
-      const entries = call.action.commands.map((command) => ({
+      const entries = call.commands.map((command) => ({
         stdout: printedBy(command),
         stderr: '',
         outcome: { type: 'exit' as const, exit_code: 0 },

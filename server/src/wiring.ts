@@ -1,8 +1,9 @@
-import { createContainers, type Containers } from '#modules/containers/index.ts'
+import { createContainers, type Containers, type ContainerShell } from '#modules/containers/index.ts'
+import { resolve } from 'node:path'
 import { createFiles, type Files } from '#modules/files/index.ts'
 import { createInference, type Inference } from '#modules/inference/index.ts'
 import { createOrgs, type Orgs } from '#modules/orgs/index.ts'
-import { createResponses, type HostedShell, type Responses } from '#modules/responses/index.ts'
+import { createResponses, type Responses } from '#modules/responses/index.ts'
 import { createWebhooks, type Webhooks } from '#modules/webhooks/index.ts'
 import { createBlobs } from '#platform/blobs/create-blobs.ts'
 import type { Blobs } from '#platform/blobs/blobs.ts'
@@ -13,6 +14,8 @@ import type { Settings } from '#platform/config/settings.ts'
 import { openDatabase, type Database } from '#platform/db/db.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
 import { createDurable, type Durable } from '#platform/durable/durable.ts'
+import { createMesh, type Mesh } from '#platform/mesh/mesh.ts'
+import { meshKey } from '#platform/mesh/signature.ts'
 import { createOutbound, type Outbound } from '#platform/outbound/client.ts'
 import type { TargetRules } from '#platform/outbound/target.ts'
 import { parseSealKeys } from '#platform/secrets/keys.ts'
@@ -33,6 +36,7 @@ export interface Wired {
   readonly sealer: Sealer
   readonly durable: Durable
   readonly outbound: Outbound
+  readonly mesh: Mesh
   readonly orgs: Orgs
   readonly files: Files
   readonly webhooks: Webhooks
@@ -43,8 +47,8 @@ export interface Wired {
 
 /** What a deployment, or a test, brings in addition. */
 export interface Extras {
-  /** Carries out shell calls of hosted environments. */
-  readonly shell?: HostedShell
+  /** Carries out shell calls of hosted environments instead of our containers. */
+  readonly shell?: ContainerShell
 }
 
 export async function wire(settings: Settings, log: Log, extras: Extras = {}): Promise<Wired> {
@@ -64,7 +68,10 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
   })
   const valkey = createValkey({ url: given.valkeyUrl, log })
   const blobs = createBlobs(blobOptions(settings))
-  const sealer = createSealer({ keys: parseSealKeys(given.sealKeys) })
+  const sealKeys = parseSealKeys(given.sealKeys)
+  const sealer = createSealer({ keys: sealKeys })
+  const meshKeys = sealKeys.map(({ key }) => meshKey(key))
+  const mesh = createMesh(meshKeys[0] ?? Buffer.alloc(0))
   const durable = createDurable({
     db: db.as<PlatformTables>(),
     log,
@@ -77,7 +84,18 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
 
   const orgs = createOrgs({ db, log, cellTag: settings.cellTag })
   const files = createFiles({ db, blobs, log, sweepMs: settings.filesSweepMs })
-  const containers = createContainers({ db, blobs, log })
+  const containers = createContainers({
+    db,
+    blobs,
+    files,
+    orgs,
+    mesh,
+    meshKeys,
+    log,
+    activeMax: settings.containersActiveMax,
+    sweepMs: settings.containersSweepMs,
+    host: hostSettings(settings),
+  })
   const webhooks = createWebhooks({
     db,
     sealer,
@@ -110,7 +128,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     inference,
     files,
     webhooks,
-    shell: extras.shell ?? null,
+    shell: extras.shell ?? containers.shell,
     prefix: settings.durablePrefix,
     backgroundMax: settings.responsesBackgroundMax,
     retentionDays: settings.responsesRetentionDays,
@@ -129,12 +147,36 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     sealer,
     durable,
     outbound,
+    mesh,
     orgs,
     files,
     webhooks,
     containers,
     inference,
     responses,
+  }
+}
+
+function hostSettings(settings: Settings): Parameters<typeof createContainers>[0]['host'] {
+  const bytes = (mebibytes: number) => mebibytes * 1024 ** 2
+  const extraAuthorities = environmentVariable('NODE_EXTRA_CA_CERTS')
+  return {
+    dir: resolve(settings.sandboxDir),
+    dockerSocket: settings.sandboxDockerSocket,
+    image: settings.sandboxImage,
+    runtime: settings.sandboxRuntime,
+    memoryBytes: settings.sandboxMemoryMb === 0 ? null : bytes(settings.sandboxMemoryMb),
+    overcommit: settings.sandboxOvercommit,
+    cpus: settings.sandboxCpus,
+    processes: settings.sandboxProcesses,
+    poolSize: settings.sandboxPool,
+    diskBytesMax: bytes(settings.sandboxDiskMbMax),
+    meshHost: settings.meshHost,
+    meshPort: settings.meshPort,
+    meshUrl: settings.meshUrl,
+    egressResolver: settings.egressResolver,
+    egressAddresses: settings.egressAddresses,
+    egressEnvironment: extraAuthorities === undefined ? {} : { NODE_EXTRA_CA_CERTS: extraAuthorities },
   }
 }
 

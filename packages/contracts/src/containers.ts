@@ -13,7 +13,9 @@ export const activeContainersMax = 100
 const domainsMax = 100
 const domainMax = 255
 const secretNameMax = 128
-const secretValueMax = 65_536
+const secretsMax = 64
+/** It has to fit into a header. */
+const secretValueMax = 16_384
 const skillDescriptionMax = 65_536
 const idTextMax = 96
 
@@ -32,7 +34,7 @@ export const RequestNetworkPolicy = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('allowlist'),
     allowed_domains: z.array(z.string().min(1).max(domainMax)).max(domainsMax),
-    domain_secrets: z.array(DomainSecret).max(domainsMax).optional(),
+    domain_secrets: z.array(DomainSecret).max(secretsMax).optional(),
   }),
   z.strictObject({ type: z.literal('disabled') }),
 ])

@@ -2,6 +2,7 @@ import { SettingsRefused } from '#platform/config/load.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Wired } from '../wiring.ts'
 import { apiParts } from './api.ts'
+import { sandboxParts } from './sandbox.ts'
 import { sharedParts } from './shared.ts'
 import { workerParts } from './worker.ts'
 
@@ -9,6 +10,7 @@ import { workerParts } from './worker.ts'
 const roles = {
   api: apiParts,
   worker: workerParts,
+  sandbox: sandboxParts,
 } as const satisfies Record<string, (wired: Wired) => Part[]>
 
 export type Role = keyof typeof roles
@@ -29,8 +31,8 @@ export function readRoles(given: readonly string[]): Role[] {
 /** The parts of a process, in start order: what everything stands on first, listeners last. */
 export function partsOf(chosen: readonly Role[], wired: Wired): Part[] {
   const parts = [...sharedParts(wired)]
-  // Workers first: by the time the api takes a request, there is someone to carry it out.
-  for (const role of ['worker', 'api'] as const) {
+  // The api last: by the time it takes a request, there is someone to carry it out.
+  for (const role of ['sandbox', 'worker', 'api'] as const) {
     if (chosen.includes(role)) parts.push(...roles[role](wired))
   }
   return parts

@@ -25,7 +25,7 @@ export function workerParts({ settings, log, db, durable, files, webhooks, conta
     }),
     ...files.sweeps,
     ...webhooks.workers,
-    ...containers.sweeps,
+    ...containers.sweeps(responses.containersInUse),
     ...responses.sweeps,
     dueSweep({
       name: 'platform.idempotency',

@@ -35,9 +35,11 @@ export const InputFile = z
     file_id: ItemText.nullish(),
     file_url: z.string().max(urlTextMax).optional(),
     detail: z.enum(['auto', 'low', 'high']).optional(),
+    /** The content went to the container of a hosted shell; this is how large it was. */
+    bytes: z.int().nonnegative().optional(),
   })
   .refine(
-    (part) => part.file_data != null || part.file_id != null || part.file_url != null,
+    (part) => part.bytes != null || part.file_data != null || part.file_id != null || part.file_url != null,
     'one of file_data, file_id and file_url is needed',
   )
 

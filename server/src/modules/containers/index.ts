@@ -1,1 +1,3 @@
 export { createContainers, type Containers } from './module.ts'
+export { ContainerLost } from './domain/lost.ts'
+export type { ContainerShell } from './shell.ts'

@@ -15,6 +15,7 @@ import { deleteFileRoute } from './routes/delete-file.ts'
 import { listFilesRoute } from './routes/list-files.ts'
 import { retrieveFileContentRoute } from './routes/retrieve-file-content.ts'
 import { retrieveFileRoute } from './routes/retrieve-file.ts'
+import { openFile, type OpenedFile } from './steps/open-file.ts'
 import { isReadable, readFile, type ReadFile } from './steps/read-file.ts'
 import { sweepFiles, sweepOrphans } from './steps/sweep-files.ts'
 import type { FilesTables } from './store/tables.ts'
@@ -32,6 +33,8 @@ export interface Files {
   readonly sweeps: Part[]
   /** A whole file for a model to read. Null when the project has no such file. */
   read(projectId: ProjectId, fileId: FileId): Promise<ReadFile | null>
+  /** A file of any size, to be copied elsewhere. Null when the project has no such file. */
+  open(projectId: ProjectId, fileId: FileId): Promise<OpenedFile | null>
   /** Whether `read` would give it, without reading it. */
   isReadable(projectId: ProjectId, fileId: FileId): Promise<boolean>
 }
@@ -45,6 +48,7 @@ export function createFiles({ db: database, blobs, log, sweepMs }: FilesUses): F
   const platform = database.as<PlatformTables>()
   return {
     read: (projectId, fileId) => readFile(use, projectId, fileId),
+    open: (projectId, fileId) => openFile(use, projectId, fileId),
     isReadable: (projectId, fileId) => isReadable(use, projectId, fileId),
     routes: [
       createFileRoute(use),

@@ -1,3 +1,4 @@
+import type { ContainerShell } from '#modules/containers/index.ts'
 import type { Files } from '#modules/files/index.ts'
 import type { Inference } from '#modules/inference/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
@@ -15,7 +16,6 @@ import type { Part } from '#platform/lifecycle/module.ts'
 import type { Sealer } from '#platform/secrets/seal.ts'
 import { newId } from '#platform/std/ids.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import type { HostedShell } from './domain/hosted-shell.ts'
 import { EventFeed } from './feed/event-feed.ts'
 import { EventLog } from './feed/event-log.ts'
 import { takeStep } from './handlers/take-step.ts'
@@ -44,6 +44,7 @@ import { nodeLease } from './steps/node-lease.ts'
 import { createContextReader } from './steps/read-context.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
 import { startNextOf, sweepWaiting } from './steps/start-next.ts'
+import { findContainersInUse } from './store/running.ts'
 import { dayTables } from './store/partitions.ts'
 import type { ResponsesTables } from './store/tables.ts'
 
@@ -56,8 +57,7 @@ export interface ResponsesUses {
   readonly inference: Inference
   readonly files: Files
   readonly webhooks: Webhooks
-  /** Null: hosted environments are refused. */
-  readonly shell: HostedShell | null
+  readonly shell: ContainerShell
   /** In front of names that stacks on shared services must not have in common. */
   readonly prefix: string
   readonly backgroundMax: number
@@ -76,6 +76,8 @@ export interface Responses {
   readonly handlers: BoundHandler[]
   /** Run by the role worker. */
   readonly sweeps: Part[]
+  /** Which of these containers a response that has not ended refers to. */
+  containersInUse(containerIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 const sweepEveryMs = 2_000
@@ -94,7 +96,7 @@ export function createResponses(uses: ResponsesUses): Responses {
   const startNext = startNextOf({ submitStep, backgroundMax })
   const publish = webhooks.publish
   const moves = { inference, context, shell }
-  const stop = { db, publish, announce, startNext }
+  const stop = { db, publish, announce, startNext, shell, log }
   const left = new LeftOpen()
   const create = {
     ...moves,
@@ -129,6 +131,7 @@ export function createResponses(uses: ResponsesUses): Responses {
       retrieveConversationItemRoute({ db }),
       deleteConversationItemRoute({ db }),
     ],
+    containersInUse: (ids) => findContainersInUse(db, ids),
     sockets: [sockets.route],
     parts: [nodeLease({ db, log, node, settle: () => left.settle(stop) }), feed.part, sockets.part],
     handlers: [bind(takeStep, { ...moves, ...stop, log, events, submitStep })],

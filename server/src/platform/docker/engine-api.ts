@@ -52,6 +52,8 @@ export interface EngineApi {
   prepareExec(id: string, options: ExecOptions): Promise<string>
   /** Begins a prepared command and does not wait for it. */
   startExec(execId: string): Promise<void>
+  /** Begins a command and gives what it prints. The stream ends with the command, or with the engine. */
+  attachExec(id: string, options: ExecOptions): Promise<Readable>
   /** Runs a command to its end, for our own small chores. Returns its exit code. */
   runExec(id: string, options: ExecOptions): Promise<number>
   /** Until the signal ends it or the engine goes away. */
@@ -108,6 +110,10 @@ export function createEngineApi(socketPath: string): EngineApi {
       const stream = (await told(() => docker.getExec(execId).start({ Detach: true, Tty: false }))) as Readable
       stream.on('error', () => undefined)
       stream.destroy()
+    },
+    async attachExec(id, options) {
+      const exec = await told(() => docker.getContainer(id).exec(execOf(options, true)))
+      return (await told(() => exec.start({}))) as unknown as Readable
     },
     async runExec(id, options) {
       const exec = await told(() => docker.getContainer(id).exec(execOf(options, true)))

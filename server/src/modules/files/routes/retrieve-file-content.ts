@@ -2,6 +2,7 @@ import { retrieveFileContent } from '@switchyard/contracts/files.ts'
 import { BlobMissing, type Blobs } from '#platform/blobs/blobs.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
+import { attachmentHeaders } from '#platform/http/attachment.ts'
 import { BinaryReply } from '#platform/http/binary-reply.ts'
 import { route } from '#platform/http/route.ts'
 import { parseByteRange } from '#platform/std/bytes.ts'
@@ -20,14 +21,10 @@ export const retrieveFileContentRoute = (use: { db: Db<FilesTables>; blobs: Blob
       })
     }
     const { start, end } = range ?? { start: 0, end: file.bytes - 1 }
-    const headers: Record<string, string> = {
-      // Never the uploader's type: a browser must not run what someone uploaded.
-      'content-type': 'application/octet-stream',
-      'content-disposition': `attachment; filename*=UTF-8''${encodeName(file.filename)}`,
-      'x-content-type-options': 'nosniff',
-      'accept-ranges': 'bytes',
-      'content-length': String(end - start + 1),
-    }
+    const headers = { ...attachmentHeaders(file.filename, end - start + 1), 'accept-ranges': 'bytes' } as Record<
+      string,
+      string
+    >
     if (range !== null) headers['content-range'] = `bytes ${start}-${end}/${file.bytes}`
     try {
       const pieces = await listPieces(use.db, file.id)
@@ -40,8 +37,3 @@ export const retrieveFileContentRoute = (use: { db: Db<FilesTables>; blobs: Blob
       throw error
     }
   })
-
-/** RFC 8187: everything but its attr-chars is percent-encoded. */
-function encodeName(name: string): string {
-  return encodeURIComponent(name).replaceAll(/['()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-}

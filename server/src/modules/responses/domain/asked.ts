@@ -1,3 +1,4 @@
+import type { SkillEntry } from '@switchyard/contracts/containers.ts'
 import type { CreateResponse, Includable, TextFormat } from '@switchyard/contracts/responses/request.ts'
 import type { Tool, ToolChoice } from '@switchyard/contracts/responses/tools.ts'
 import { Fault } from '#platform/errors/fault.ts'
@@ -32,6 +33,8 @@ export interface Asked {
   readonly obfuscation: boolean
   /** Where its shell commands run. */
   readonly shellPlace: ShellPlace
+  /** What the model is told of its container. */
+  readonly shellAbout: string | null
   /** A `compaction_trigger` was the last item of the input. */
   readonly compactNow: boolean
 }
@@ -39,10 +42,10 @@ export interface Asked {
 /** When a threshold is asked for without a number: this share of what the model reads. */
 const compactShare = 0.8
 
-export function askedOf(
-  body: CreateResponse,
-  model: { id: string; contextWindow: number },
-): Omit<Asked, 'shellPlace' | 'compactNow'> {
+/** What the body alone says. */
+export type AskedOfBody = Omit<Asked, 'shellPlace' | 'shellAbout' | 'compactNow'>
+
+export function askedOf(body: CreateResponse, model: { id: string; contextWindow: number }): AskedOfBody {
   const { format = { type: 'text' as const }, verbosity = null } = body.text ?? {}
   const [compaction] = body.context_management ?? []
   const cache = body.prompt_cache_options
@@ -80,14 +83,27 @@ export function askedOf(
   }
 }
 
-/** Secret values are written and never shown: what is stored, echoed and logged has domain and name only. */
+/** Secret values and inline bytes are written and never shown: what is stored, echoed and logged has their names only. */
 export function withoutSecrets(tool: Tool): Tool {
   if (tool.type !== 'shell' || tool.environment?.type !== 'container_auto') return tool
-  const { network_policy: policy } = tool.environment
-  if (policy?.type !== 'allowlist' || policy.domain_secrets === undefined) return tool
-  const domain_secrets = policy.domain_secrets.map(({ domain, name }) => ({ domain, name }))
-  return { ...tool, environment: { ...tool.environment, network_policy: { ...policy, domain_secrets } } }
+  const { network_policy: policy, skills, ...environment } = tool.environment
+  const shown =
+    policy?.type === 'allowlist' && policy.domain_secrets !== undefined
+      ? { ...policy, domain_secrets: policy.domain_secrets.map(({ domain, name }) => ({ domain, name })) }
+      : policy
+  return {
+    ...tool,
+    environment: {
+      ...environment,
+      ...(shown === undefined ? {} : { network_policy: shown }),
+      ...(skills === undefined ? {} : { skills: skills.map(withoutBytes) }),
+    },
+  }
 }
+
+/** Bytes that came with a request live with its container and nowhere else. */
+const withoutBytes = (skill: SkillEntry): SkillEntry =>
+  skill.type === 'inline' ? { ...skill, source: { ...skill.source, data: '' } } : skill
 
 /** Rules that concern more than one field. */
 export function checkTogether(body: CreateResponse): void {

@@ -6,6 +6,10 @@ export type ShellPlace =
   | { readonly type: 'local' }
   | { readonly type: 'container_reference'; readonly container_id: string }
 
+/** The container of a hosted shell; null for one on the client's side. */
+export const containerOf = (place: ShellPlace): string | null =>
+  place.type === 'container_reference' ? place.container_id : null
+
 export interface CallContext {
   readonly shellPlace: ShellPlace
 }

@@ -1,5 +1,5 @@
 import type { OutputItem } from '@switchyard/contracts/responses/items.ts'
-import type { Logprob } from '@switchyard/contracts/responses/parts.ts'
+import type { Annotation, Logprob } from '@switchyard/contracts/responses/parts.ts'
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import type { TurnPart } from '#modules/inference/index.ts'
 import { assert } from '#platform/std/assert.ts'
@@ -15,6 +15,7 @@ interface OpenText {
   readonly kind: 'output_text' | 'refusal'
   text: string
   logprobs: Logprob[]
+  annotations: Annotation[]
 }
 
 interface OpenMessage {
@@ -111,6 +112,28 @@ export class TurnWriter {
     }
   }
 
+  /** What is being said; null when it is no text. */
+  get openText(): string | null {
+    const part = this.#message?.parts.at(-1)
+    return part?.kind === 'output_text' ? part.text : null
+  }
+
+  /** Adds what the text that is being said refers to. */
+  cite(annotations: readonly Annotation[]): void {
+    const message = this.#message
+    const part = message?.parts.at(-1)
+    if (message === null || part?.kind !== 'output_text') return
+    for (const annotation of annotations) {
+      const annotation_index = part.annotations.push(annotation) - 1
+      this.#emit({
+        type: 'response.output_text.annotation.added',
+        ...this.#inPart(message),
+        annotation_index,
+        annotation,
+      })
+    }
+  }
+
   /** The turn ends here, unfinished: what is open is closed as incomplete. */
   cutOff(): void {
     this.#closeAll('incomplete')
@@ -142,7 +165,7 @@ export class TurnWriter {
     let part = message.parts.at(-1)
     if (part?.kind !== kind) {
       if (part !== undefined) this.#closePart(message, part)
-      part = { kind, text: '', logprobs: [] }
+      part = { kind, text: '', logprobs: [], annotations: [] }
       message.parts.push(part)
       this.#emit({ type: 'response.content_part.added', ...this.#inPart(message), part: partView(part) })
     }
@@ -324,7 +347,7 @@ function partView(part: OpenText) {
   return {
     type: 'output_text' as const,
     text: part.text,
-    annotations: [],
+    annotations: part.annotations,
     logprobs: part.logprobs,
   }
 }

@@ -14,6 +14,7 @@ import { responseView } from '../domain/response-view.ts'
 import { terminalEventOf } from '../domain/terminal-event.ts'
 import type { AttemptLog, EventLog } from '../feed/event-log.ts'
 import { closeResponse, stateOf, type CloseUses } from '../steps/close-response.ts'
+import { leaveShell } from '../steps/leave-shell.ts'
 import { loadLive, type Loaded } from '../steps/load-live.ts'
 import { makeMove, type MoveUses } from '../steps/make-move.ts'
 import { insertEvents, listEventsAfter, type EventBatch } from '../store/events.ts'
@@ -111,7 +112,7 @@ async function carryOut(
   let live = begun
   let moved: Moved | null = null
   if (move.kind !== 'end') {
-    const moves = makeMove(use, begun, move, { tell: true, signal, shown })
+    const moves = makeMove(use, begun, move, { tell: true, signal, shown, endOnAbort: false })
     for (let next = await moves.next(); ; next = await moves.next()) {
       if (next.done === true) {
         moved = next.value
@@ -190,4 +191,5 @@ async function end(
   await insertEvents(tx, batches)
   await use.startNext(tx, live.projectId)
   tx.afterCommit(() => use.announce(batches))
+  tx.afterCommit(() => leaveShell(use, id, live.asked.shellPlace, 'ended'))
 }

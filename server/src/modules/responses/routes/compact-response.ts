@@ -20,6 +20,7 @@ export const compactResponseRoute = (use: AcceptUses & CompactUses) =>
     const asked = {
       ...askedOf({ model: body.model, instructions: body.instructions, truncation: 'auto' }, model),
       shellPlace: { type: 'local' as const },
+      shellAbout: null,
       compactNow: true,
     }
     const live = { id, projectId, asked, context, output: [], usage: noUsage, nextOutputIndex: 0, turns: 0 }

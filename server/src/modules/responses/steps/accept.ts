@@ -1,16 +1,17 @@
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { CreateResponse } from '@switchyard/contracts/responses/request.ts'
+import type { ContainerShell } from '#modules/containers/index.ts'
 import type { Inference, Model } from '#modules/inference/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { newId } from '#platform/std/ids.ts'
 import { partsOf } from '../domain/context.ts'
 import { checkAnswers, nameAnswers, settleCalls } from '../domain/answers.ts'
-import { askedOf, checkTogether, type Asked } from '../domain/asked.ts'
+import { askedOf, checkTogether, type Asked, type AskedOfBody } from '../domain/asked.ts'
 import type { ShellPlace } from '../domain/call-item.ts'
-import type { HostedShell } from '../domain/hosted-shell.ts'
 import { checkDistinct, givenInput, referencesOf, type GivenInput } from '../domain/input-items.ts'
 import { noUsage, type LiveResponse } from '../domain/live-response.ts'
+import { filesForShell, withoutFileBytes } from '../domain/shell-files.ts'
 import { isHosted } from '../domain/tool-choice.ts'
 import { findConversationItems } from '../store/conversation-items.ts'
 import { findHistory, findItems } from '../store/responses.ts'
@@ -21,7 +22,7 @@ export interface AcceptUses {
   readonly db: Db<ResponsesTables>
   readonly inference: Pick<Inference, 'getModel'>
   readonly context: ContextReader
-  readonly shell: HostedShell | null
+  readonly shell: ContainerShell
 }
 
 /** A request that was found to be in order. Nothing is stored yet. */
@@ -51,13 +52,17 @@ export async function accept(
   const fields = askedOf(body, model)
   checkStore(body, fields)
   const { history, given, conversationVersion } = await readInput(use, projectId, body, known)
-  const context = settleCalls([...history, ...given.items])
+  const hosted = fields.tools.some(isHosted)
+  // With a shell on our side files are for its commands: the model is told where they lie.
+  const items = hosted ? given.items.map(withoutFileBytes) : given.items
+  const context = settleCalls([...history, ...items])
   checkFits(use, projectId, fields, model, context)
-  const asked = { ...fields, shellPlace: await placeShell(use, projectId, body), compactNow: given.compact }
   const id = newId('resp_')
+  const place = hosted ? await placeShell(use, projectId, body, given.items, fields.store ? id : null) : localPlace
+  const asked: Asked = { ...fields, ...place, compactNow: given.compact }
   return {
     live: { id, projectId, asked, context, output: [], usage: noUsage, nextOutputIndex: 0, turns: 0 },
-    input: settleCalls(given.items),
+    input: settleCalls(items),
     previousId: body.previous_response_id ?? null,
     conversationId: conversationIdOf(body),
     conversationVersion,
@@ -134,7 +139,7 @@ function checkStore(body: CreateResponse, asked: Pick<Asked, 'store'>): void {
 function checkFits(
   use: Pick<AcceptUses, 'context'>,
   projectId: string,
-  asked: Omit<Asked, 'shellPlace' | 'compactNow'>,
+  asked: AskedOfBody,
   model: Model,
   context: readonly StoredItem[],
 ): void {
@@ -142,7 +147,7 @@ function checkFits(
   if (!model.capabilities.images && parts.some((part) => part.type === 'input_image')) {
     throw new Fault('unsupported_value', `The model ${model.id} does not read images.`, { param: 'input' })
   }
-  if (!model.capabilities.files && parts.some((part) => part.type === 'input_file')) {
+  if (!model.capabilities.files && parts.some((part) => part.type === 'input_file' && part.bytes === undefined)) {
     throw new Fault('unsupported_value', `The model ${model.id} does not read files.`, { param: 'input' })
   }
   if (asked.truncation === 'auto' || asked.compactThreshold !== null) return
@@ -156,14 +161,22 @@ function checkFits(
   }
 }
 
-async function placeShell(use: AcceptUses, projectId: string, body: CreateResponse): Promise<ShellPlace> {
+type Place = Pick<Asked, 'shellPlace' | 'shellAbout'>
+const localPlace: Place = { shellPlace: { type: 'local' }, shellAbout: null }
+
+async function placeShell(
+  use: AcceptUses,
+  projectId: string,
+  body: CreateResponse,
+  items: readonly StoredItem[],
+  responseId: string | null,
+): Promise<Place> {
   const index = (body.tools ?? []).findIndex(isHosted)
   const tool = body.tools?.[index]
-  if (tool?.type !== 'shell') return { type: 'local' }
-  if (use.shell === null) {
-    throw new Fault('unsupported_value', 'This server has no hosted shell; use the environment type local.', {
-      param: `tools[${index}].environment.type`,
-    })
-  }
-  return await use.shell.place(projectId, tool)
+  if (tool?.type !== 'shell') return localPlace
+  const files = filesForShell(items)
+  const asked = { projectId, responseId, tool, param: `tools[${index}]`, files }
+  const { containerId, about } = await use.shell.place(asked)
+  const shellPlace: ShellPlace = { type: 'container_reference', container_id: containerId }
+  return { shellPlace, shellAbout: about }
 }

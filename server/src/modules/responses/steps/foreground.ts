@@ -3,12 +3,14 @@ import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import { containerOf, type ShellPlace } from '../domain/call-item.ts'
 import type { Ending, LiveResponse } from '../domain/live-response.ts'
 import { responseView } from '../domain/response-view.ts'
 import { ConversationBusy, insertResponse } from '../store/lifecycle.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import type { Accepted } from './accept.ts'
 import { closeResponse, endingNews, stateOf, type CloseUses } from './close-response.ts'
+import { leaveShell } from './leave-shell.ts'
 import type { LeftOpen } from './left-open.ts'
 import type { MoveUses } from './make-move.ts'
 import { runInline } from './run-inline.ts'
@@ -60,7 +62,11 @@ export async function beginInline(
     : new Date()
   const inTx = commit ?? ((decide: (tx: Tx) => Promise<unknown>) => use.db.tx(decide))
 
+  const keeping = asked.store ? null : keepContainer(use, asked.shellPlace)
+
   async function close(ended: LiveResponse, ending: Ending): Promise<Date | null> {
+    clearInterval(keeping ?? undefined)
+    leaveShell(use, id, asked.shellPlace, 'ended')
     if (!asked.store && commit === null) {
       await use.publishAlone(endingNews(projectId, id, ending))
       return new Date()
@@ -94,6 +100,18 @@ export async function beginInline(
   }
 
   return runInline(use, { accepted, createdAt, tell, generate, signal, close })
+}
+
+const keepEveryMs = 20_000
+
+/** Of an unstored response there is no record that its container could be kept alive by. */
+function keepContainer(use: Pick<ForegroundUses, 'shell' | 'log'>, place: ShellPlace): NodeJS.Timeout | null {
+  const containerId = containerOf(place)
+  if (containerId === null) return null
+  const keep = () => {
+    use.shell.keep(containerId).catch((err: unknown) => use.log.warn({ err, containerId }, 'a container was not kept'))
+  }
+  return setInterval(keep, keepEveryMs)
 }
 
 const lockedRetryMs = 500

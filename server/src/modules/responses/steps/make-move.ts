@@ -1,13 +1,12 @@
+import type { ContainerShell } from '#modules/containers/index.ts'
 import type { LiveResponse } from '../domain/live-response.ts'
-import type { HostedShell } from '../domain/hosted-shell.ts'
 import type { Move } from '../domain/next-move.ts'
 import { takeCompaction, type CompactUses } from './compact.ts'
 import { runShellCall, type ShellCallOptions } from './run-shell-call.ts'
 import { takeTurn, type TakeTurnUses, type Telling } from './take-turn.ts'
 
 export interface MoveUses extends TakeTurnUses, CompactUses {
-  /** Null until containers can be had. */
-  readonly shell: HostedShell | null
+  readonly shell: ContainerShell
 }
 
 /** Carries out one move of a response, in the foreground and in the background alike. */

@@ -5,6 +5,7 @@ import type { Inference } from '#modules/inference/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { SealBroken, type Sealer } from '#platform/secrets/seal.ts'
 import { modelContext, partsOf, truncated, type Summary } from '../domain/context.ts'
+import { noteOfFile } from '../domain/shell-files.ts'
 import type { Asked } from '../domain/asked.ts'
 import type { LiveResponse } from '../domain/live-response.ts'
 
@@ -97,7 +98,7 @@ async function withFiles(
   projectId: string,
   items: readonly StoredItem[],
 ): Promise<readonly StoredItem[]> {
-  if (!items.flatMap(partsOf).some((part) => fileIdOf(part) !== null)) return items
+  if (!items.flatMap(partsOf).some((part) => fileIdOf(part) !== null || isElsewhere(part))) return items
   const filled = (parts: readonly MessagePart[]) => Promise.all(parts.map((part) => withFile(files, projectId, part)))
   return await Promise.all(
     items.map(async (item): Promise<StoredItem> => {
@@ -110,7 +111,10 @@ async function withFiles(
   )
 }
 
+const isElsewhere = (part: MessagePart) => part.type === 'input_file' && part.bytes !== undefined
+
 async function withFile(files: FileReader, projectId: string, part: MessagePart): Promise<MessagePart> {
+  if (isElsewhere(part)) return noteOfFile(part)
   if ((part.type !== 'input_image' && part.type !== 'input_file') || part.file_id == null) return part
   const file = await files.read(projectId as ProjectId, part.file_id as FileId)
   if (file === null) throw noSuchFile('input')

@@ -63,7 +63,7 @@ export async function* runInline(
         : prepared
       let ending = move.kind === 'end' ? move.ending : null
       if (move.kind !== 'end') {
-        const moved = yield* makeMove(use, live, move, { tell, signal })
+        const moved = yield* makeMove(use, live, move, { tell, signal, endOnAbort: true })
         live = after(live, moved)
         ending = moved.ending
       }

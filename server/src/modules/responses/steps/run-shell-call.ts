@@ -1,9 +1,11 @@
 import type { OutputItem, ShellOutputEntry } from '@switchyard/contracts/responses/items.ts'
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
+import { ContainerLost, type ContainerShell } from '#modules/containers/index.ts'
+import { Fault } from '#platform/errors/fault.ts'
 import { newId } from '#platform/std/ids.ts'
+import { effectiveTimeoutMs } from '../domain/call-item.ts'
 import { clipOutput } from '../domain/clip-output.ts'
-import type { HostedShell, ShellResult } from '../domain/hosted-shell.ts'
-import { noUsage, type LiveResponse } from '../domain/live-response.ts'
+import { noUsage, type Ending, type LiveResponse } from '../domain/live-response.ts'
 import type { ShellCallItem } from '../domain/next-move.ts'
 import type { ToldShellOutput } from '../domain/open-items.ts'
 import type { Telling } from './take-turn.ts'
@@ -11,19 +13,21 @@ import type { Telling } from './take-turn.ts'
 export interface ShellCallOptions {
   readonly tell: boolean
   readonly signal: AbortSignal
+  /** Whether commands end with the signal: not when another attempt goes on with them. */
+  readonly endOnAbort: boolean
   /** What an attempt that died showed of the same call's output: this one goes on with it. */
   readonly shown?: ToldShellOutput | null
 }
 
 /** One hosted shell call, told as it goes. */
 export async function* runShellCall(
-  use: { readonly shell: HostedShell | null },
+  use: { readonly shell: ContainerShell },
   live: LiveResponse,
   call: ShellCallItem,
-  { tell, signal, shown = null }: ShellCallOptions,
+  { tell, signal, shown = null, endOnAbort }: ShellCallOptions,
 ): Telling {
-  const { shell } = use
-  if (shell === null) throw new Error('a hosted shell call was accepted without a hosted shell')
+  const place = live.asked.shellPlace
+  if (place.type !== 'container_reference') throw new Error('a hosted shell call was made without a container')
   const at = {
     item_id: shown?.item.id ?? newId('sho_'),
     output_index: shown?.outputIndex ?? live.nextOutputIndex,
@@ -54,13 +58,19 @@ export async function* runShellCall(
   if (tell && shown === null) yield [begun]
 
   const unshown = notShownBefore(shown)
-  let result: ShellResult | undefined
+  let result: Awaited<ReturnType<ContainerShell['run']>> | undefined
   let failure: { error: unknown } | undefined
-  const running = shell
-    .run(call, {
-      projectId: live.projectId,
-      responseId: live.id,
+  const asked = {
+    containerId: place.container_id,
+    responseId: live.id,
+    callId: call.call_id,
+    commands: call.action.commands,
+    timeoutMs: effectiveTimeoutMs(call.action.timeout_ms ?? null),
+  }
+  const running = use.shell
+    .run(asked, {
       signal,
+      endOnAbort,
       onOutput: (command_index, printed) => {
         const delta = unshown(command_index, printed)
         if (delta !== null) say({ type: 'response.shell_call_output_content.delta', ...at, command_index, delta })
@@ -79,7 +89,8 @@ export async function* runShellCall(
     if (told.length > 0) yield told.splice(0)
   }
   await running
-  if (failure !== undefined && !signal.aborted) throw failure.error
+  const lost = failure === undefined ? null : lostEnding(failure.error)
+  if (failure !== undefined && lost === null && !signal.aborted) throw failure.error
 
   const entries = (result?.entries ?? []).map((entry) => clipOutput(entry, max))
   for (const [command_index, entry] of entries.entries()) {
@@ -93,8 +104,14 @@ export async function* runShellCall(
     items: [ended],
     usage: noUsage,
     nextOutputIndex,
-    ending: signal.aborted ? { status: 'cancelled' } : null,
+    ending: signal.aborted ? { status: 'cancelled' } : lost,
   }
+}
+
+/** A container that is gone takes its response with it, which says why. */
+function lostEnding(error: unknown): Ending | null {
+  if (!(error instanceof ContainerLost) && !(error instanceof Fault)) return null
+  return { status: 'failed', error: { code: 'server_error', message: error.message }, cause: error }
 }
 
 type Printed = { stdout?: string; stderr?: string }

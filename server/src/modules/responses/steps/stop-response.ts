@@ -10,8 +10,9 @@ import type { EndedRow } from '../store/lifecycle.ts'
 import { findResponse, listOwnItems } from '../store/responses.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import { closeResponse, type CloseUses } from './close-response.ts'
+import { leaveShell, type LeaveShellUses } from './leave-shell.ts'
 
-export interface StopUses extends CloseUses {
+export interface StopUses extends CloseUses, LeaveShellUses {
   readonly db: Db<ResponsesTables>
   readonly announce: (batches: readonly EventBatch[]) => void
   readonly startNext: (tx: Tx, projectId: string) => Promise<void>
@@ -37,6 +38,7 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
       output,
     })
     if (row === null) return false
+    tx.afterCommit(() => leaveShell(use, id, state.asked.shellPlace, 'stopped'))
     if (row.background) {
       // Read again: a step may have been committed since. From here on nothing changes any more.
       const batches = await lastEvents(tx, (await findResponse(tx, projectId, id)) ?? state, row)

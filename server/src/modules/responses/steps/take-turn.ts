@@ -1,15 +1,18 @@
 import type { ResponseError } from '@switchyard/contracts/responses/response.ts'
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import { ProviderFault, type Inference, type TurnPart, type TurnRequest } from '#modules/inference/index.ts'
+import type { ContainerShell } from '#modules/containers/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { addUsage, noUsage, type Ending, type LiveResponse, type Moved } from '../domain/live-response.ts'
 import { turnTools, type TurnTools } from '../domain/tool-choice.ts'
 import { TurnWriter } from '../domain/turn-writer.ts'
+import { citations } from './cite-files.ts'
 import type { ContextReader } from './read-context.ts'
 
 export interface TakeTurnUses {
   readonly inference: Pick<Inference, 'streamTurn'>
   readonly context: ContextReader
+  readonly shell: Pick<ContainerShell, 'files'>
 }
 
 /** A provider that ignores `tool_choice: required` is asked this often in all. */
@@ -45,6 +48,7 @@ export async function* takeTurn(
     let held = tools.required
     try {
       for await (const part of use.inference.streamTurn(request, signal)) {
+        if (part.type === 'finish' && !held) writer.cite(await citations(use.shell, live, writer.openText))
         writer.take(part)
         if (part.type === 'tool-start') held = false
         if (!held && told.length > 0) yield told.splice(0)
@@ -134,7 +138,8 @@ async function turnRequest(
   const wantsLogprobs = asked.topLogprobs > 0 || asked.include.includes('message.output_text.logprobs')
   return {
     model: asked.model,
-    instructions: insist ? `${asked.instructions ?? ''}\n\n${insistence}`.trim() : asked.instructions,
+    instructions:
+      [asked.instructions, asked.shellAbout, insist ? insistence : null].filter(isSaid).join('\n\n') || null,
     items,
     tools,
     toolChoice: choice,
@@ -150,5 +155,7 @@ async function turnRequest(
     stream: tell,
   }
 }
+
+const isSaid = (text: string | null | undefined): text is string => text != null && text !== ''
 
 const insistence = 'Answer with a call of one of the tools, and with nothing else.'

@@ -5,6 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
 import type { Asked } from '../domain/asked.ts'
+import { containerOf } from '../domain/call-item.ts'
 import type { IncompleteReason } from '../domain/response-view.ts'
 import type { ResponsesTables } from './tables.ts'
 
@@ -46,6 +47,7 @@ type Accepting = [
   node: string | null,
   submitted: boolean,
   nextNumber: number,
+  containerId: string | null,
 ]
 
 // Named, because planning its inserts into tables of days costs PostgreSQL more than carrying them out.
@@ -63,9 +65,10 @@ const insert = statement<Accepting, { created_at: Date }>(
      select $1, (n - 1)::int, false, $2, i ->> 'id', i
      from made, json_array_elements($8::json) with ordinality as given (i, n)
    ), runs as (
-     insert into responses.running (id, project_id, conversation_id, background, node, status, submitted, next_number)
+     insert into responses.running (id, project_id, conversation_id, background, node, status, submitted, next_number,
+       container_id)
      select $1, $2, $6::text, $4::boolean, $9::text, case when $9::text is null then 'queued' else 'in_progress' end,
-       $10::boolean, $11::int
+       $10::boolean, $11::int, $12::text
      from made
    )
    select created_at from made`,
@@ -86,6 +89,7 @@ export async function insertResponse(at: Db<ResponsesTables> | Tx, response: New
     node,
     response.submitted,
     response.nextNumber,
+    containerOf(asked.shellPlace),
   ]
   try {
     const [row] =

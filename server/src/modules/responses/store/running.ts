@@ -142,3 +142,16 @@ export async function listWaitingProjects(db: Db<ResponsesTables>, limit: number
     group by project_id order by min(created_at) limit ${limit}`.execute(db.kysely)
   return rows.map((row) => row.project_id)
 }
+
+const inContainers = statement<[string[]], { container_id: string }>(
+  'responses.containers-in-use',
+  'select distinct container_id from responses.running where container_id = any($1)',
+)
+
+/** Which of these containers a response that has not ended refers to. */
+export async function findContainersInUse(
+  db: Db<ResponsesTables>,
+  containerIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  return new Set((await db.run(inContainers, [[...containerIds]])).map(({ container_id }) => container_id))
+}

@@ -46,6 +46,7 @@ export interface ResponsesTables {
     next_number: Generated<number>
     next_output_index: Generated<number>
     usage: Json<unknown> | null
+    container_id: string | null
   }
   'responses.node': { id: string; alive_until: Timestamp }
   'responses.conversation': {

@@ -1,0 +1,191 @@
+import { EngineAway, NotRunning, type EngineApi } from '#platform/docker/engine-api.ts'
+import { bounded, sleep } from '#platform/std/clock.ts'
+import type { Box } from './box.ts'
+import { commandName, type CommandResult } from './ledger.ts'
+import { captureBytes, Spool, type ExitRecord } from './spool.ts'
+
+export interface Command {
+  readonly callId: string
+  readonly index: number
+  readonly text: string
+  readonly timeoutMs: number
+}
+
+export interface CommandUses {
+  readonly engine: EngineApi
+  readonly uid: number
+  /** Puts a new machine under a box whose own has died; its files stay. */
+  readonly revive: (box: Box) => Promise<void>
+}
+
+export type Printed = { stdout?: string; stderr?: string }
+
+const supervise = '/opt/switchyard/supervise'
+const workingFolder = '/mnt/data'
+/** An argument of a program is at most 128 KiB. */
+const commandBytesMax = 100_000
+/** How long the engine may be away before a command that has not begun is given up. */
+const engineAwayMs = 45_000
+const engineRetryMs = 250
+/** A notice of a change may be lost: then it is seen this much later. */
+const lookEveryMs = 50
+/** A command that has said nothing for so long is not there any more. It says so twice a second. */
+const silentMs = 20_000
+/** Above what a time limit needs to take effect. */
+const overdueMs = 15_000
+
+/** Runs a command, or goes on with one that an earlier process began. Nothing is ever run twice. */
+export async function runCommand(
+  use: CommandUses,
+  box: Box,
+  command: Command,
+  onOutput: (printed: Printed) => void,
+): Promise<CommandResult> {
+  const name = commandName(command.callId, command.index)
+  const known = await box.ledger.find(name)
+  if (known !== null) {
+    onOutput({ stdout: known.stdout, stderr: known.stderr })
+    return known
+  }
+  if (Buffer.byteLength(command.text) > commandBytesMax || command.text.includes('\0')) {
+    return refused(`a command has at most ${commandBytesMax} bytes and no NUL character`)
+  }
+  const spool = new Spool(box.folder.spool, name)
+  const startedAt = Date.now()
+  if (await box.ledger.begin(name)) await begin(use, box, spool, command)
+  const printed = { stdout: '', stderr: '' }
+  const tell = (more: Printed | null) => {
+    if (more === null) return
+    printed.stdout += more.stdout ?? ''
+    printed.stderr += more.stderr ?? ''
+    onOutput(more)
+  }
+  const record = await follow(use, box, spool, command, tell)
+  tell(await spool.take())
+  tell(spool.end())
+  tell(noteOf(box, record, startedAt))
+  const result: CommandResult = { ...printed, outcome: outcomeOf(record), interrupted: record === null }
+  await box.ledger.finish(name, result)
+  await spool.remove()
+  return result
+}
+
+/** Until it returns the command may or may not run; a second supervisor in the same spool ends without running it. */
+async function begin(use: CommandUses, box: Box, spool: Spool, command: Command): Promise<void> {
+  await spool.make(use.uid)
+  const inside = `/run/spool/${spool.folder.slice(box.folder.spool.length + 1)}`
+  const options = {
+    command: [supervise, inside, String(command.timeoutMs), String(captureBytes), workingFolder, command.text],
+    user: `${use.uid}:${use.uid}`,
+    env: box.env,
+    folder: workingFolder,
+  }
+  const until = Date.now() + engineAwayMs
+  for (;;) {
+    try {
+      await use.engine.startExec(await use.engine.prepareExec(box.engineId, options))
+      return
+    } catch (error) {
+      if ((await spool.aliveAt()) !== null) return
+      if (Date.now() > until) return
+      if (error instanceof NotRunning) await use.revive(box)
+      else if (error instanceof EngineAway) await sleep(engineRetryMs)
+      else throw error
+    }
+  }
+}
+
+/** Waits for the record. Null: the command is gone without one. */
+async function follow(
+  use: CommandUses,
+  box: Box,
+  spool: Spool,
+  { timeoutMs }: Command,
+  tell: (printed: Printed | null) => void,
+): Promise<ExitRecord | null> {
+  let wake: () => void = () => undefined
+  const watcher = spool.watch(() => wake())
+  const began = Date.now()
+  let checkedAt = Date.now()
+  let rescued = false
+  try {
+    for (;;) {
+      const changed = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const record = await spool.findRecord()
+      if (record !== null) return record
+      tell(await spool.take())
+      if (box.died) return await spool.findRecord()
+      const now = Date.now()
+      if (now - checkedAt > silentMs / 4) {
+        checkedAt = now
+        const aliveAt = (await spool.aliveAt()) ?? began
+        if (now - aliveAt > silentMs) return await spool.findRecord()
+        if (!(await isRunning(use, box))) return await spool.findRecord()
+      }
+      if (now - began > timeoutMs + overdueMs && !rescued) {
+        // Its supervisor was stopped or killed by the command itself: everything of that user ends.
+        rescued = true
+        await rescue(use, box)
+      }
+      await Promise.race([changed, sleep(lookEveryMs)])
+    }
+  } finally {
+    watcher.close()
+  }
+}
+
+async function isRunning({ engine }: CommandUses, box: Box): Promise<boolean> {
+  // An engine that is away says nothing about its containers: they live on without it.
+  return await engine.isRunning(box.engineId).catch(() => true)
+}
+
+/** Ends everything that runs as the commands' user. The main process is another's and stays. */
+export async function rescue({ engine, uid }: CommandUses, box: Box): Promise<void> {
+  const command = ['sh', '-c', 'kill -9 -1; sleep 0.2; kill -9 -1']
+  const kill = () => engine.runExec(box.engineId, { command, user: `${uid}:${uid}`, env: [], folder: '/' })
+  await bounded(10_000, kill).catch(() => undefined)
+}
+
+/** Asks a running command to end now. */
+export async function cancelCommand({ engine, uid }: CommandUses, box: Box, name: string): Promise<void> {
+  const command = [supervise, '--kill', `/run/spool/${name}`]
+  const ask = () => engine.runExec(box.engineId, { command, user: `${uid}:${uid}`, env: [], folder: '/' })
+  await bounded(10_000, ask).catch(() => undefined)
+}
+
+function outcomeOf(record: ExitRecord | null): CommandResult['outcome'] {
+  if (record?.outcome === 'timeout') return { type: 'timeout' }
+  const code = record === null || record.outcome === 'cancelled' ? 137 : (record.exit_code ?? 255)
+  return { type: 'exit', exit_code: code }
+}
+
+const killedCode = 137
+
+/** What the command's own output does not say. */
+function noteOf(box: Box, record: ExitRecord | null, startedAt: number): Printed | null {
+  const note = (text: string) => ({ stderr: `\n[switchyard] ${text}\n` })
+  if (record === null && box.died) {
+    return note(
+      box.oomAt >= startedAt
+        ? 'The container ran out of memory and was restarted; files are kept, running processes are gone.'
+        : 'The container ended and is restarted with the next command; files are kept, running processes are gone.',
+    )
+  }
+  if (record === null) {
+    return note('The command was interrupted. It may have taken effect and is not run again.')
+  }
+  if (record.outcome === 'cancelled') return note('The command was ended because its response was cancelled.')
+  if (record.exit_code === killedCode && box.oomAt >= startedAt) {
+    return note('The command was killed because the container ran out of memory.')
+  }
+  return null
+}
+
+const refused = (reason: string): CommandResult => ({
+  stdout: '',
+  stderr: `[switchyard] The command was not run: ${reason}.\n`,
+  outcome: { type: 'exit', exit_code: 126 },
+  interrupted: false,
+})

@@ -1,0 +1,136 @@
+import { constants, watch } from 'node:fs'
+import { chown, mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { StringDecoder } from 'node:string_decoder'
+
+/** What a command prints beyond this is not kept, for each of its streams. */
+export const captureBytes = 1024 * 1024
+const recordBytesMax = 4_096
+const chunkBytes = 64 * 1024
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+
+export interface ExitRecord {
+  readonly outcome: 'exit' | 'timeout' | 'cancelled'
+  readonly exit_code?: number
+}
+
+/**
+ * The folder in which a command leaves its record. It belongs to the command's user, who may put anything in the place of
+ * these files: links are not followed, what is no regular file is not read, and every read is bounded.
+ */
+export class Spool {
+  readonly folder: string
+  readonly #streams: { readonly stdout: Stream; readonly stderr: Stream }
+
+  constructor(root: string, name: string) {
+    this.folder = join(root, name)
+    this.#streams = { stdout: new Stream(join(this.folder, 'stdout')), stderr: new Stream(join(this.folder, 'stderr')) }
+  }
+
+  async make(uid: number): Promise<void> {
+    await mkdir(this.folder, { mode: 0o700 })
+    if (process.getuid?.() === 0) await chown(this.folder, uid, uid)
+  }
+
+  /** What was printed since the last time. */
+  async take(): Promise<{ stdout?: string; stderr?: string } | null> {
+    const [stdout, stderr] = await Promise.all([this.#streams.stdout.take(), this.#streams.stderr.take()])
+    if (stdout === '' && stderr === '') return null
+    return { ...(stdout === '' ? {} : { stdout }), ...(stderr === '' ? {} : { stderr }) }
+  }
+
+  /** The end of what was printed: half a character is shown as what it is. */
+  end(): { stdout?: string; stderr?: string } | null {
+    const [stdout, stderr] = [this.#streams.stdout.end(), this.#streams.stderr.end()]
+    if (stdout === '' && stderr === '') return null
+    return { ...(stdout === '' ? {} : { stdout }), ...(stderr === '' ? {} : { stderr }) }
+  }
+
+  /** Null while the command runs. */
+  async findRecord(): Promise<ExitRecord | null> {
+    const text = await readBounded(join(this.folder, 'exit'), 0, recordBytesMax)
+    if (text === null || text.length === 0) return null
+    try {
+      return readRecord(JSON.parse(text.toString()))
+    } catch {
+      // Written by the command itself, in place of ours.
+      return { outcome: 'exit', exit_code: 255 }
+    }
+  }
+
+  /** When it last said that it runs; null before it began. */
+  async aliveAt(): Promise<number | null> {
+    const file = await openPlain(join(this.folder, 'alive'))
+    if (file === null) return null
+    try {
+      return (await file.stat()).mtimeMs
+    } finally {
+      await file.close()
+    }
+  }
+
+  /** Calls back on every change. The caller also looks from time to time: a notice may be lost. */
+  watch(onChange: () => void): { close(): void } {
+    try {
+      const watcher = watch(this.folder, onChange)
+      watcher.on('error', () => undefined)
+      return watcher
+    } catch {
+      return { close: () => undefined }
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true, force: true })
+  }
+}
+
+class Stream {
+  readonly #path: string
+  readonly #decoder = new StringDecoder('utf8')
+  #at = 0
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  async take(): Promise<string> {
+    let text = ''
+    while (this.#at < captureBytes) {
+      const bytes = await readBounded(this.#path, this.#at, Math.min(chunkBytes, captureBytes - this.#at))
+      if (bytes === null || bytes.length === 0) break
+      this.#at += bytes.length
+      text += this.#decoder.write(bytes)
+    }
+    return text
+  }
+
+  end(): string {
+    return this.#decoder.end()
+  }
+}
+
+async function openPlain(path: string) {
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null)
+  if (file === null) return null
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  return null
+}
+
+async function readBounded(path: string, at: number, max: number): Promise<Buffer | null> {
+  const file = await openPlain(path)
+  if (file === null) return null
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(max), 0, max, at)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+function readRecord(value: unknown): ExitRecord {
+  const { outcome, exit_code: code } = (value ?? {}) as { outcome?: unknown; exit_code?: unknown }
+  if (outcome === 'timeout' || outcome === 'cancelled') return { outcome }
+  return { outcome: 'exit', exit_code: typeof code === 'number' && Number.isInteger(code) ? code : 255 }
+}

@@ -1,0 +1,62 @@
+import type { Db } from '#platform/db/db.ts'
+import { Fault } from '#platform/errors/fault.ts'
+import { MeshUnreachable, type MeshOwner } from '#platform/mesh/command.ts'
+import type { Mesh } from '#platform/mesh/mesh.ts'
+import { backoff } from '#platform/std/backoff.ts'
+import { sleep } from '#platform/std/clock.ts'
+import { ContainerLost } from '../domain/lost.ts'
+import type { BoxOrder } from '../domain/order.ts'
+import { findAnyContainer, orderOf, type ContainerRow } from '../store/containers.ts'
+import { findHost, placeContainer } from '../store/hosts.ts'
+import type { ContainersTables } from '../store/tables.ts'
+
+export interface ReachUses {
+  readonly db: Db<ContainersTables>
+  readonly mesh: Mesh
+}
+
+/** A host that is being restarted is back within this; the sweep gives up on one that is silent for longer. */
+const patienceMs = 90_000
+const pauses = { baseMs: 100, maxMs: 2_000, factor: 2, jitter: 0.3 }
+
+export const noRoom = () =>
+  new Fault('server_overloaded', 'No sandbox host has room for the container now.', { retryAfterMs: 5_000 })
+
+/**
+ * Asks the host of a container, giving it one first if it has none. While the host is away it is asked again: whatever is
+ * asked must bear that. Throws ContainerLost when the container is over.
+ */
+export async function reachHost<Result>(
+  use: ReachUses,
+  containerId: string,
+  ask: (owner: MeshOwner, order: BoxOrder) => Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const until = Date.now() + patienceMs
+  for (let attempt = 1; ; attempt += 1) {
+    const row = await findAnyContainer(use.db, containerId)
+    if (row === null || row.status === 'expired' || row.status === 'deleted') throw lost(containerId, row)
+    const owner = row.host_id === null ? await place(use, row) : await findHost(use.db, row.host_id)
+    if (owner === null) throw noRoom()
+    try {
+      return await ask(owner, orderOf(row))
+    } catch (error) {
+      const away = error instanceof MeshUnreachable || (error instanceof Fault && error.code === 'server_overloaded')
+      if (!away || signal?.aborted === true) throw error
+      if (Date.now() > until) {
+        throw new ContainerLost(`The host of the container ${containerId} does not answer.`, { cause: error })
+      }
+    }
+    await sleep(backoff(pauses, attempt, Math.random), signal)
+    signal?.throwIfAborted()
+  }
+}
+
+async function place(use: ReachUses, row: ContainerRow): Promise<MeshOwner | null> {
+  return await placeContainer(use.db, row.id, row.memory_bytes)
+}
+
+function lost(containerId: string, row: ContainerRow | null): ContainerLost {
+  const why = row?.status_reason ?? (row?.status === 'expired' ? 'It had expired.' : 'It was deleted.')
+  return new ContainerLost(`The container ${containerId} is gone. ${why}`)
+}

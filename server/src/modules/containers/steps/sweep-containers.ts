@@ -1,0 +1,90 @@
+import type { Blobs } from '#platform/blobs/blobs.ts'
+import type { Db } from '#platform/db/db.ts'
+import {
+  dropReservedContainers,
+  expireContainers,
+  expireLost,
+  extendContainers,
+  forgetContainers,
+  listDue,
+  listKnownInlineBlobs,
+  listReserved,
+  listUnplacedEnded,
+  markCleared,
+} from '../store/ended-containers.ts'
+import type { ContainersTables } from '../store/tables.ts'
+import { inlineBlobPrefix } from './provision.ts'
+
+export interface SweepUses {
+  readonly db: Db<ContainersTables>
+  readonly blobs: Blobs
+  /** Which of these a response that has not ended refers to. Not stored here: it is so exactly while it is so. */
+  readonly inUse: (containerIds: readonly string[]) => Promise<ReadonlySet<string>>
+}
+
+const batch = 200
+/** Time for a request to commit its response after it reserved a container. */
+const reservedMs = 60_000
+/** An unstored response has no record that could be asked: its container waits for so long. */
+const unstoredMs = 30 * 60_000
+/** A host that is silent for so long has lost its containers. */
+const hostLostMs = 60_000
+/** How long the record of an expired container can be read. */
+const keptMs = 24 * 3_600_000
+const orphanAgeMs = 6 * 3_600_000
+
+/** One bounded round: ends what is due and not in use, and forgets what is gone. Returns how much there was to do. */
+export async function sweepContainers(use: SweepUses): Promise<number> {
+  const { db, blobs } = use
+  const due = await listDue(db, batch)
+  const used = due.length === 0 ? new Set<string>() : await use.inUse(due)
+  const over = due.filter((id) => !used.has(id))
+  if (used.size > 0) await extendContainers(db, [...used])
+  const expired = over.length === 0 ? 0 : await expireContainers(db, over)
+  const lost = await expireLost(db, hostLostMs, 'Its host has not been heard of for a minute.')
+  const dropped = await dropUnneeded(use)
+  const unplaced = await listUnplacedEnded(db, batch)
+  for (const { inline_blobs } of unplaced) for (const blob of inline_blobs) await blobs.remove(blob)
+  if (unplaced.length > 0) {
+    await markCleared(
+      db,
+      unplaced.map(({ id }) => id),
+    )
+  }
+  const forgotten = await forgetContainers(db, keptMs, batch)
+  return expired + lost + dropped + unplaced.length + forgotten
+}
+
+async function dropUnneeded({ db, inUse }: SweepUses): Promise<number> {
+  const waiting = await listReserved(db, reservedMs, batch)
+  const long = new Set((await listReserved(db, unstoredMs, batch)).map(({ id }) => id))
+  const asked = waiting.filter(({ response_id }) => response_id !== null).map(({ id }) => id)
+  const used = asked.length === 0 ? new Set<string>() : await inUse(asked)
+  const over = waiting.filter(({ id, response_id }) => (response_id === null ? long.has(id) : !used.has(id)))
+  return over.length === 0
+    ? 0
+    : await dropReservedContainers(
+        db,
+        over.map(({ id }) => id),
+      )
+}
+
+/** Blobs of inline content that no container names: left by processes that died on the way. */
+export async function sweepInlineOrphans(use: SweepUses, now: Date, signal: AbortSignal): Promise<number> {
+  let removed = 0
+  let names: string[] = []
+  const check = async () => {
+    const known = await listKnownInlineBlobs(use.db, names)
+    for (const name of names) {
+      if (!known.has(name) && (await use.blobs.remove(name))) removed += 1
+    }
+    names = []
+  }
+  for await (const { name, modifiedAt } of use.blobs.list(inlineBlobPrefix)) {
+    signal.throwIfAborted()
+    if (now.getTime() - modifiedAt.getTime() > orphanAgeMs) names.push(name)
+    if (names.length >= batch) await check()
+  }
+  if (names.length > 0) await check()
+  return removed
+}
