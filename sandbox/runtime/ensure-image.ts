@@ -12,8 +12,9 @@ import { packTools } from './tools-layer.ts'
 
 /** Longer than the full image takes on a slow machine. */
 const LOCK_BOUND_MS = 30 * 60_000
-/** Root file systems and images kept per kind: the current one and those that other checkouts may still use. */
-const KEPT_MAX = 3
+/** What is kept per kind: the current one, and those that other checkouts may still use. */
+const ROOTFS_KEPT_MAX = 3
+const IMAGES_KEPT_MAX = 8
 
 /**
  * The tag of an image of this recipe in the given engine. It is built once per machine and imported once per engine;
@@ -93,17 +94,21 @@ async function followed(docker: Docker, stream: NodeJS.ReadableStream): Promise<
 function removeOldFiles(cache: string, kind: ImageKind): void {
   const files = readdirSync(cache).filter((name) => name.startsWith(`${kind}-`) && name.endsWith('.tar'))
   const dated = files.map((name) => ({ path: join(cache, name), madeMs: statSync(join(cache, name)).mtimeMs }))
-  const old = dated.toSorted((one, other) => other.madeMs - one.madeMs).slice(KEPT_MAX)
+  const old = dated.toSorted((one, other) => other.madeMs - one.madeMs).slice(ROOTFS_KEPT_MAX)
   for (const { path } of old) rmSync(path, { force: true })
 }
 
 async function removeOldImages(docker: Docker, kind: ImageKind): Promise<void> {
   const images = await docker.listImages()
-  for (const repo of ['switchyard/sandbox', 'switchyard/sandbox-base']) {
+  const kept = [
+    ['switchyard/sandbox', IMAGES_KEPT_MAX],
+    ['switchyard/sandbox-base', ROOTFS_KEPT_MAX],
+  ] as const
+  for (const [repo, keptMax] of kept) {
     const tagged = images.flatMap(({ RepoTags, Created }) =>
       (RepoTags ?? []).filter((tag) => tag.startsWith(`${repo}:${kind}-`)).map((tag) => ({ tag, Created })),
     )
-    const old = tagged.toSorted((one, other) => other.Created - one.Created).slice(KEPT_MAX)
+    const old = tagged.toSorted((one, other) => other.Created - one.Created).slice(keptMax)
     // One that a container still uses stays until the next time.
     for (const { tag } of old)
       await docker

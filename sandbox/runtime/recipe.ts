@@ -13,7 +13,7 @@ const TAG_HASH_CHARS = 12
 
 /** What a root file system is made of, and what is laid on it afterwards: the second changes more often. */
 const ROOTFS_FILES = ['finish-rootfs.sh', 'rootfs.ts', 'node-files.ts']
-const TOOL_FILES = ['supervise.c', 'forwarder.py', 'inside.ts', 'tools-layer.ts']
+const TOOL_FILES = ['supervise.c', 'forwarder.py', 'manifest.py', 'tools-layer.ts']
 
 export const IMAGE_CONFIG = {
   User: '65534:65534',

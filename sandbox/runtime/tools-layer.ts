@@ -39,5 +39,5 @@ async function compileSupervise(out: string, work: string, enginesDir: string): 
     `chroot "$1" cc ${COMPILE.join(' ')} -o /tmp/supervise /tmp/supervise.c`,
     `copy-out /tmp/supervise ${join(out, '..')}`,
   ]
-  await debootstrap(['gcc', 'libc6-dev'], hooks, '/dev/null', work, enginesDir)
+  await debootstrap(['gcc', 'libc6-dev'], hooks, join(work, 'compiler.tar'), { work, enginesDir })
 }
