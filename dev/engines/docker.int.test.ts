@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -15,7 +16,7 @@ import { becomesTrue } from './wait-until.ts'
 
 const RUNTIMES = ['runc', 'runsc'] as const
 const SAYS = 'cat /proc/version; id -u; pwd'
-const OTHER_USER_BOUND_MS = 30_000
+const OTHER_USER_BOUND_MS = 60_000
 const IP_FORWARD = '/proc/sys/net/ipv4/ip_forward'
 const needs = { skip: process.getuid?.() === 0 ? false : 'needs root' }
 
@@ -90,6 +91,24 @@ test('an engine that was killed leaves nothing when stopped, and starts again on
   assert.equal(await ensureImage('slim', engine.socket), image)
 })
 
+test('an engine whose owner died is taken over with its containers', needs, async (t) => {
+  const { folder, own } = scratch(t)
+  const dataDir = join(folder, 'docker')
+  const other = spawn(process.execPath, ['--input-type=module', '-e', owningProgram(dataDir)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  t.after(() => other.kill('SIGKILL'))
+  let said = ''
+  other.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  assert.ok(await becomesTrue(() => said.includes('\n'), OTHER_USER_BOUND_MS))
+  other.kill('SIGKILL')
+  await once(other, 'exit')
+
+  const engine = own(await startDocker({ dataDir }))
+  const { State } = await new Docker({ socketPath: engine.socket }).getContainer(said.trim()).inspect()
+  assert.equal(State.Running, true)
+})
+
 test('the engine is unpacked from the distribution, and runs from there', needs, async (t) => {
   if (!canUnpackPackages()) return t.skip('needs apt')
   const { folder, own } = scratch(t)
@@ -127,6 +146,18 @@ test('processes share one engine, and only the last to leave stops it', needs, a
   const listed = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
   assert.ok(!listed.includes(second.socket), 'no process of the engine is left')
 })
+
+function owningProgram(dataDir: string): string {
+  return `
+    import Docker from 'dockerode'
+    import { ensureImage } from ${JSON.stringify(new URL('../../sandbox/runtime/ensure-image.ts', import.meta.url).href)}
+    import { startDocker } from ${JSON.stringify(new URL('docker.ts', import.meta.url).href)}
+    const { socket } = await startDocker({ dataDir: ${JSON.stringify(dataDir)} })
+    const Image = await ensureImage('slim', socket)
+    const box = await new Docker({ socketPath: socket }).createContainer({ Image, HostConfig: { NetworkMode: 'none' } })
+    await box.start()
+    console.log(box.id)`
+}
 
 function sharingProgram(folder: string): string {
   const module = new URL('shared-docker.ts', import.meta.url).href

@@ -17,6 +17,7 @@ import { libraryEnv } from './unpacked-folder.ts'
 const READY_BOUND_MS = 30_000
 const STOP_BOUND_MS = 20_000
 const REQUEST_BOUND_MS = 30_000
+const PING_BOUND_MS = 2_000
 const START_ATTEMPTS_MAX = 4
 const START_PAUSE_MS = 500
 /** Where the folder of the sockets is written down; a later start on the same data must find the same one. */
@@ -91,7 +92,7 @@ export async function endDocker(dataDir: string): Promise<void> {
 
 export async function dockerAnswers(socket: string): Promise<boolean> {
   try {
-    await new Docker({ socketPath: socket, timeout: REQUEST_BOUND_MS }).ping()
+    await new Docker({ socketPath: socket, timeout: PING_BOUND_MS }).ping()
     return true
   } catch {
     return false
