@@ -28,6 +28,7 @@ enum {
   CODE_USAGE = 64,
   CODE_TIMEOUT = 124,
   CODE_NO_SPOOL = 125,
+  CODE_SECOND = 126,
   CODE_CANCELLED = 130,
   CODE_REFUSED = 254,
   CODE_LOST = 255,
@@ -88,11 +89,16 @@ static int create(const char *name) {
   return openat(spool, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 }
 
+/* A host that lost the engine's answer asks again. Whoever comes second finds the mark and leaves: nothing runs twice. */
+static int is_first(void) {
+  alive = openat(spool, "alive", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+  return alive >= 0 || errno != EEXIST;
+}
+
 /* The room for the record is taken before the command runs: a command that fills the spool cannot keep it out. */
 static void open_files(void) {
   char blank[RESERVED_BYTES];
   memset(blank, ' ', sizeof blank);
-  alive = create("alive");
   record = create("exit.tmp");
   if (record >= 0) (void)write_all(record, blank, sizeof blank);
   out.file = create(out.name);
@@ -354,6 +360,7 @@ static int run(char **argv) {
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL); /* a stray signal of the command must end neither front nor supervisor */
   umask(022);
+  if (!is_first()) return CODE_SECOND;
   open_files();
   if (pipe2(answer, O_CLOEXEC) != 0) return refuse();
   pid_t supervisor = fork_patiently();
