@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, open, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -22,7 +23,7 @@ export async function startEgress(use: {
 }): Promise<EgressClient & { startedHere: boolean }> {
   await mkdir(use.folder, { recursive: true, mode: 0o700 })
   await chmod(use.folder, 0o700)
-  const draft = `${settingsFileOf(use.folder)}.${process.pid}`
+  const draft = `${settingsFileOf(use.folder)}.${randomUUID()}`
   await writeFile(draft, JSON.stringify(use.settings), { mode: 0o600 })
   await rename(draft, settingsFileOf(use.folder))
   const client = createEgressClient(use.folder)
