@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import { BadRequestError, NotFoundError, toFile } from 'openai'
-import { fromBufferPromise } from 'yauzl'
-import { ZipFile } from 'yazl'
+import { readArchive } from '../../server/src/modules/containers/archive/read-archive.ts'
+import { rawZip } from '../../server/src/modules/containers/testing/raw-zip.ts'
 import { useStack } from './testing/use-stack.ts'
 
 const stack = useStack()
@@ -11,25 +11,13 @@ const stack = useStack()
 const skillText = (name: string) => `---\nname: ${name}\ndescription: Reads and joins CSV files.\n---\n\n# How to\n`
 const script = '#!/usr/bin/env python3\nprint("joined")\n'
 
-async function zipped(files: Readonly<Record<string, string>>): Promise<Buffer> {
-  const archive = new ZipFile()
-  for (const [path, content] of Object.entries(files)) archive.addBuffer(Buffer.from(content), path)
-  archive.end()
-  const chunks: Buffer[] = []
-  for await (const chunk of archive.outputStream) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
-}
+const zipped = (files: Readonly<Record<string, string>>) =>
+  rawZip(Object.entries(files).map(([name, content]) => ({ name, content })))
 
 async function unzipped(reply: Response): Promise<Record<string, string>> {
   assert.equal(reply.headers.get('content-type'), 'application/zip')
-  const archive = await fromBufferPromise(Buffer.from(await reply.arrayBuffer()))
-  const files: Record<string, string> = {}
-  for await (const entry of archive.eachEntry()) {
-    const chunks: Buffer[] = []
-    for await (const chunk of await archive.openReadStreamPromise(entry)) chunks.push(chunk as Buffer)
-    files[entry.fileName] = Buffer.concat(chunks).toString()
-  }
-  return files
+  const files = await readArchive(Buffer.from(await reply.arrayBuffer()))
+  return Object.fromEntries(files.map(({ path, bytes }) => [path, bytes.toString()]))
 }
 
 const folder = async (name: string) => [
@@ -53,7 +41,7 @@ test('a skill lives through all eleven calls of the SDK, uploaded as a folder an
   })
   assert.deepEqual(await client.skills.retrieve(id), skill)
 
-  const zip = await zipped({ 'my-skill/SKILL.md': skillText('csv-two'), 'my-skill/data/rows.csv': 'a,b\n' })
+  const zip = zipped({ 'my-skill/SKILL.md': skillText('csv-two'), 'my-skill/data/rows.csv': 'a,b\n' })
   const second = await client.skills.versions.create(id, { files: await toFile(zip, 'my-skill.zip') })
   assert.deepEqual([second.object, second.skill_id, second.version, second.name], ['skill.version', id, '2', 'csv-two'])
   const third = await client.skills.versions.create(id, { files: await folder('csv-three'), default: true })

@@ -25,6 +25,7 @@ create table containers.skill_version (
   blob text not null unique,
   -- Of the zip.
   bytes bigint not null,
+  unpacked_bytes bigint not null,
   files integer not null,
   created_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,

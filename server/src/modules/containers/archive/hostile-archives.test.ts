@@ -159,6 +159,7 @@ test('what is taken is written as an archive of ours: the same bytes every time,
     { name: 'my-skill/scripts/run.sh', content: 'echo', mode: 0o100755 },
     { name: 'my-skill/SKILL.md', content: 'hello' },
     { name: 'my-skill/ä.txt', content: 'x', flags: 0 },
+    { name: 'my-skill/empty', content: '' },
     { name: '__MACOSX/my-skill/._SKILL.md', content: 'junk' },
   ]
   const files = await unpack(rawZip(entries))
@@ -166,6 +167,7 @@ test('what is taken is written as an archive of ours: the same bytes every time,
     files.map(({ path, bytes, executable }) => [path, bytes.toString(), executable]),
     [
       ['SKILL.md', 'hello', false],
+      ['empty', '', false],
       ['scripts/run.sh', 'echo', true],
       ['ä.txt', 'x', false],
     ],

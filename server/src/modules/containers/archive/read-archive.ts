@@ -84,14 +84,15 @@ function readName(name: Buffer): string {
 async function readContent(archive: ZipFile, entry: Entry, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
+  let crc = 0
   for await (const chunk of await archive.openReadStreamPromise(entry)) {
     bytes += (chunk as Buffer).length
     if (bytes > bytesMax) throw new InvalidSkill(`The archive unpacks to more than ${skillBytesMax} bytes.`)
+    crc = crc32(chunk as Buffer, crc)
     chunks.push(chunk as Buffer)
   }
-  const content = Buffer.concat(chunks, bytes)
-  if (crc32(content) !== entry.crc32) throw new InvalidSkill('The archive is damaged.')
-  return content
+  if (crc !== entry.crc32) throw new InvalidSkill('The archive is damaged.')
+  return Buffer.concat(chunks, bytes)
 }
 
 interface Span {

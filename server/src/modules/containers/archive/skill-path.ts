@@ -32,11 +32,7 @@ function faultOf(path: string): string | null {
   return null
 }
 
-/** Whether a relative path stays below its folder on every system. */
-export function isSafePath(path: string): boolean {
-  return faultOf(path) === null
-}
-
+/** Refuses a path that does not stay below its folder on every system. */
 export function checkPath(path: string): void {
   const fault = faultOf(path)
   if (fault !== null) throw new InvalidSkill(`The path ${shown(path)} ${fault}.`)

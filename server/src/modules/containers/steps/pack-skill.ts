@@ -13,6 +13,7 @@ const waitingMax = 64
 
 export interface PackedSkill {
   readonly zip: Buffer
+  readonly unpackedBytes: number
   readonly files: number
 }
 
@@ -37,7 +38,7 @@ export function createPacking(): Packing {
       return await turns.take(() =>
         blaming(param, async () => {
           const files = arrangeFiles(await filesOf(sent))
-          return { ...readIdentity(files), zip: await writeArchive(files), files: files.length }
+          return { ...readIdentity(files), ...(await packed(files)) }
         }),
       )
     },
@@ -46,7 +47,7 @@ export function createPacking(): Packing {
         blaming(param, async () => {
           if (zip.length > skillBytesMax) throw new InvalidSkill(`The archive has more than ${skillBytesMax} bytes.`)
           const files = arrangeFiles(await readArchive(zip))
-          return { zip: await writeArchive(files), files: files.length }
+          return await packed(files)
         }),
       ),
   }
@@ -65,6 +66,11 @@ async function blaming<Result>(param: string, work: () => Promise<Result>): Prom
     if (error instanceof InvalidSkill) throw new Fault('invalid_skill', error.message, { param, cause: error })
     throw error
   }
+}
+
+async function packed(files: readonly SkillFile[]): Promise<PackedSkill> {
+  const unpackedBytes = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  return { zip: await writeArchive(files), unpackedBytes, files: files.length }
 }
 
 async function filesOf(sent: readonly SentFile[]): Promise<SkillFile[]> {

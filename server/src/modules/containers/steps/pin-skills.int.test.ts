@@ -117,6 +117,9 @@ test('what cannot be pinned is refused at its place in the request', async (t) =
     ['a climbing path', [inline(rawZip([{ name: '../x' }]))], [400, 'invalid_skill', 't[0].source.data']],
     ['a link', [inline(rawZip([{ name: 'x', mode: 0o120777 }]))], [400, 'invalid_skill', 't[0].source.data']],
   ]
+  const heavy = await zipOf({ zeros: Buffer.alloc(45 * 1024 * 1024) })
+  const five = ['a', 'b', 'c', 'd', 'e'].map((name) => inline(heavy, name))
+  cases.push(['more than a host should hold', five, [400, 'invalid_value', 't']])
   for (const [says, entries, expected] of cases) {
     assert.deepEqual(await faultOf(skills.pin(app.project.id, entries, 't')), expected, says)
   }

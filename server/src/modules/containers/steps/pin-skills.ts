@@ -1,5 +1,6 @@
 import type { SkillEntry } from '@switchyard/contracts/containers.ts'
 import type { ProjectId } from '@switchyard/contracts/ids.ts'
+import { skillBytesMax } from '@switchyard/contracts/skills.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { mountName } from '../domain/skills/mount-name.ts'
@@ -8,11 +9,15 @@ import type { SkillTables } from '../store/skill-tables.ts'
 import { findVersion } from '../store/skills.ts'
 import type { Packing } from './pack-skill.ts'
 
+/** They lie on the disk of the host, outside the quota of the container. */
+const mountedBytesMax = 4 * skillBytesMax
+
 interface PinnedIdentity {
   readonly name: string
   readonly description: string
   /** The name of its folder below `/mnt/skills`. */
   readonly mount: string
+  readonly unpackedBytes: number
 }
 
 /** A skill as a request meant it at the moment it was made: from here on nothing that happens to the skill moves it. */
@@ -46,6 +51,7 @@ export async function pinSkills(
 ): Promise<PinnedSkill[]> {
   const pinned: PinnedSkill[] = []
   const mounts = new Set<string>()
+  let bytes = 0
   for (const [index, entry] of entries.entries()) {
     const at = `${param}[${index}]`
     const skill =
@@ -58,6 +64,12 @@ export async function pinSkills(
       })
     }
     mounts.add(skill.mount)
+    bytes += skill.unpackedBytes
+    if (bytes > mountedBytesMax) {
+      throw new Fault('invalid_value', `The skills of a container unpack to at most ${mountedBytesMax} bytes.`, {
+        param,
+      })
+    }
     pinned.push(skill)
   }
   return pinned
@@ -87,6 +99,7 @@ async function pinReference(
     name: row.name,
     description: row.description,
     mount: mountName(row.name),
+    unpackedBytes: row.unpacked_bytes,
     blobKey: row.blob,
     bytes: row.bytes,
   }
@@ -94,8 +107,8 @@ async function pinReference(
 
 async function pinInline(packing: Packing, { name, description, source }: Inline, at: string): Promise<PinnedSkill> {
   const param = `${at}.source.data`
-  const { zip } = await packing.archive(decode(source.data, param), param)
-  return { type: 'inline', name, description, mount: mountName(name), inline: zip }
+  const { zip, unpackedBytes } = await packing.archive(decode(source.data, param), param)
+  return { type: 'inline', name, description, mount: mountName(name), unpackedBytes, inline: zip }
 }
 
 const base64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/

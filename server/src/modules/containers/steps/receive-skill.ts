@@ -8,6 +8,7 @@ const heldBytesMax = 5 * skillBytesMax
 
 interface HeldFile {
   readonly path: string
+  readonly sha256: string
   readonly bytes: Buffer
 }
 
@@ -38,6 +39,7 @@ export function receiveSkill(): SkillReceiver {
 
   async function receive({ filename, stream }: IncomingFile): Promise<HeldFolder> {
     const chunks: Buffer[] = []
+    const hash = createHash('sha256')
     let bytes = 0
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -46,13 +48,14 @@ export function receiveSkill(): SkillReceiver {
         if (held > heldBytesMax) {
           throw new Fault('server_overloaded', 'Too many skills are being uploaded.', { retryAfterMs: 1_000 })
         }
+        hash.update(chunk)
         chunks.push(chunk)
       }
     } catch (error) {
       held -= bytes
       throw error
     }
-    const file = { path: filename, bytes: Buffer.concat(chunks, bytes) }
+    const file = { path: filename, sha256: hash.digest('hex'), bytes: Buffer.concat(chunks, bytes) }
     holdings.set(file, bytes)
     return { sha256: digestOf([file]), files: [file] }
   }
@@ -68,12 +71,8 @@ export function receiveSkill(): SkillReceiver {
   }
 }
 
-/** Of all names and bytes, in their order. */
+/** Of all names and contents, in their order. */
 function digestOf(files: readonly HeldFile[]): string {
-  const hash = createHash('sha256')
-  for (const { path, bytes } of files) {
-    hash.update(`${Buffer.byteLength(path)} ${bytes.length} `)
-    hash.update(path).update(bytes)
-  }
-  return hash.digest('hex')
+  const told = files.map(({ path, sha256 }) => [path, sha256])
+  return createHash('sha256').update(JSON.stringify(told)).digest('hex')
 }

@@ -11,12 +11,20 @@ export const skillBlobPrefix = 'skills'
 /** Stores the zip of a version. The row that names it comes after; a blob without a row is swept. */
 export async function storeSkill(
   blobs: Blobs,
-  { zip, files, name, description }: PackedSkill & SkillIdentity,
+  { zip, unpackedBytes, files, name, description }: PackedSkill & SkillIdentity,
   signal: AbortSignal,
 ): Promise<NewVersion> {
   const blob = newBlobName(skillBlobPrefix)
   await blobs.put(blob, oneChunk(zip), { bytesMax: zip.length, signal })
-  return { id: newId<SkillVersionId>('skillver_'), name, description, blob, bytes: zip.length, files }
+  return {
+    id: newId<SkillVersionId>('skillver_'),
+    name,
+    description,
+    blob,
+    bytes: zip.length,
+    unpacked_bytes: unpackedBytes,
+    files,
+  }
 }
 
 async function* oneChunk(bytes: Buffer): AsyncGenerator<Uint8Array> {

@@ -37,7 +37,7 @@ const skillLists = shapes<SkillRow>('containers.skills', (order, after) => {
 
 const versionLists = shapes<VersionRow>('containers.skill-versions', (order, after) => {
   const past = order === 'desc' ? '<' : '>'
-  return `select id, skill_id, version, name, description, created_at, blob, bytes from containers.skill_version
+  return `select id, skill_id, version, name, description, created_at, blob, bytes, unpacked_bytes from containers.skill_version
     where skill_id = $1 and ended_at is null
       ${after ? `and version ${past} (select version from containers.skill_version where id = $3)` : 'and $3::text is null'}
     order by version ${order} limit $2`

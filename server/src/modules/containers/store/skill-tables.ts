@@ -20,6 +20,7 @@ export interface SkillTables {
     description: string
     blob: string
     bytes: number
+    unpacked_bytes: number
     files: number
     created_at: Generated<Date>
     ended_at: Timestamp | null

@@ -25,6 +25,7 @@ export interface VersionRow {
   created_at: Date
   blob: string
   bytes: number
+  unpacked_bytes: number
 }
 
 export interface NewVersion {
@@ -33,13 +34,15 @@ export interface NewVersion {
   description: string
   blob: string
   bytes: number
+  unpacked_bytes: number
   files: number
 }
 
 const skillColumns = `s.id, s.created_at, s.default_version, s.latest_version, d.name, d.description`
 const skillSource = `containers.skill s
   join containers.skill_version d on d.skill_id = s.id and d.version = s.default_version`
-const versionColumns = 'v.id, v.skill_id, v.version, v.name, v.description, v.created_at, v.blob, v.bytes'
+const versionColumns =
+  'v.id, v.skill_id, v.version, v.name, v.description, v.created_at, v.blob, v.bytes, v.unpacked_bytes'
 
 const find = statement<[string, string], SkillRow>(
   'containers.skill-find',
@@ -121,7 +124,7 @@ export async function insertVersion(
   return await own<SkillTables>(tx)
     .insertInto('containers.skill_version')
     .values({ ...version, skill_id: skillId, version: skill.versions_made })
-    .returning(['id', 'skill_id', 'version', 'name', 'description', 'created_at', 'blob', 'bytes'])
+    .returning(['id', 'skill_id', 'version', 'name', 'description', 'created_at', 'blob', 'bytes', 'unpacked_bytes'])
     .executeTakeFirstOrThrow()
 }
 
