@@ -138,6 +138,7 @@ test('processes share one engine, and only the last to leave stops it', needs, a
   t.after(async () => await second.stop())
   // The process that started the engine goes without a word.
   other.kill('SIGKILL')
+  await once(other, 'exit')
   await first.stop()
   const docker = new Docker({ socketPath: second.socket })
   assert.equal(String(await docker.ping()), 'OK')
