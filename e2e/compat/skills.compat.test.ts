@@ -25,7 +25,6 @@ const folder = async (name: string) => [
   await toFile(Buffer.from(script), 'my-skill/scripts/join.py'),
 ]
 
-// S1-1.3-b
 test('a skill lives through all eleven calls of the SDK, uploaded as a folder and as a zip', async () => {
   const client = stack().project()
   const skill = await client.skills.create({ files: await folder('csv-one') })

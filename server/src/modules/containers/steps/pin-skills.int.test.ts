@@ -1,4 +1,4 @@
-import type { SkillEntry } from '@switchyard/contracts/containers.ts'
+import { SkillEntry } from '@switchyard/contracts/containers.ts'
 import { deleteSkillVersion, updateSkill } from '@switchyard/contracts/skills.ts'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,22 +14,21 @@ import { sweepSkills } from './sweep-skills.ts'
 
 const skillsOf = ({ wired: { db, blobs, log } }: TestApp) => createSkills({ db, blobs, log })
 
-const reference = (skillId: string, version?: string): SkillEntry => ({
-  type: 'skill_reference',
-  skill_id: skillId,
-  ...(version === undefined ? {} : { version }),
-})
+/** As the wire has them. */
+const reference = (skillId: string, version?: string) =>
+  SkillEntry.parse({ type: 'skill_reference', skill_id: skillId, ...(version === undefined ? {} : { version }) })
 
-const inline = (data: Buffer | string, name = 'notes', mediaType = 'application/zip'): SkillEntry => ({
-  type: 'inline',
-  name,
-  description: 'Some notes.',
-  source: {
-    type: 'base64',
-    media_type: mediaType,
-    data: typeof data === 'string' ? data : data.toString('base64'),
-  },
-})
+const inline = (data: Buffer | string, name = 'notes', mediaType = 'application/zip') =>
+  SkillEntry.parse({
+    type: 'inline',
+    name,
+    description: 'Some notes.',
+    source: {
+      type: 'base64',
+      media_type: mediaType,
+      data: typeof data === 'string' ? data : data.toString('base64'),
+    },
+  })
 
 async function faultOf(pinning: Promise<unknown>): Promise<[number, string, string | null]> {
   const error = await pinning.then(
@@ -40,7 +39,7 @@ async function faultOf(pinning: Promise<unknown>): Promise<[number, string, stri
   return [error.status, error.code, error.param]
 }
 
-// S1-1.3-b S1-2.4-a S1-2.4-b S1-2.4-c
+// S1-2.4-a S1-2.4-b S1-2.4-c
 test('a reference means a version by number, the latest, or the default one', async (t) => {
   const app = await testApp(t)
   const skills = skillsOf(app)
