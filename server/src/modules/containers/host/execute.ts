@@ -1,6 +1,7 @@
 import type { Box } from './box.ts'
 import { commandName } from './ledger.ts'
-import { cancelCommand, runCommand, type CommandUses } from './run-command.ts'
+import { runCommand, type CommandUses } from './run-command.ts'
+import { Spool } from './spool.ts'
 import type { CancelInput, ExecuteEvent, ExecuteInput } from './wire.ts'
 
 const eventsHeldMax = 10_000
@@ -72,7 +73,7 @@ export class Executor {
     for (const running of this.#running) {
       if (running.containerId !== containerId || running.responseId !== responseId) continue
       running.cancelled = true
-      await cancelCommand(this.#use, running.box, running.name)
+      await new Spool(running.box.folder.spool, running.name).cancel()
     }
   }
 }

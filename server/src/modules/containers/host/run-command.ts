@@ -148,13 +148,6 @@ export async function rescue({ engine, uid }: CommandUses, box: Box): Promise<vo
   await bounded(10_000, kill).catch(() => undefined)
 }
 
-/** Asks a running command to end now. */
-export async function cancelCommand({ engine, uid }: CommandUses, box: Box, name: string): Promise<void> {
-  const command = [supervise, '--kill', `/run/spool/${name}`]
-  const ask = () => engine.runExec(box.engineId, { command, user: `${uid}:${uid}`, env: [], folder: '/' })
-  await bounded(10_000, ask).catch(() => undefined)
-}
-
 function outcomeOf(record: ExitRecord | null): CommandResult['outcome'] {
   if (record?.outcome === 'timeout') return { type: 'timeout' }
   const code = record === null || record.outcome === 'cancelled' ? 137 : (record.exit_code ?? 255)

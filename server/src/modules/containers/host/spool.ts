@@ -7,7 +7,7 @@ import { StringDecoder } from 'node:string_decoder'
 export const captureBytes = 1024 * 1024
 const recordBytesMax = 4_096
 const chunkBytes = 64 * 1024
-const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
 export interface ExitRecord {
   readonly outcome: 'exit' | 'timeout' | 'cancelled'
@@ -78,6 +78,14 @@ export class Spool {
     } catch {
       return { close: () => undefined }
     }
+  }
+
+  /** Asks the command's supervisor to end it now. */
+  async cancel(): Promise<void> {
+    const file = await open(join(this.folder, 'cancel'), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644).catch(
+      () => null,
+    )
+    await file?.close()
   }
 
   async remove(): Promise<void> {

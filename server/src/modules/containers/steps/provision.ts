@@ -1,5 +1,6 @@
 import type { MemoryLimit, RequestNetworkPolicy, SkillEntry } from '@switchyard/contracts/containers.ts'
 import type { FileId, OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
+import { Readable } from 'node:stream'
 import type { Files } from '#modules/files/index.ts'
 import type { Orgs } from '#modules/orgs/index.ts'
 import { newBlobName, type Blobs } from '#platform/blobs/blobs.ts'
@@ -64,7 +65,7 @@ export async function provision(use: ProvisionUses, wanted: Wanted): Promise<New
   const inlineBlobs: string[] = []
   const keep = async (bytes: Buffer) => {
     const blob = newBlobName(inlineBlobPrefix)
-    await use.blobs.put(blob, [bytes] as unknown as AsyncIterable<Uint8Array>, { bytesMax: inlineBytesMax })
+    await use.blobs.put(blob, Readable.from([bytes]), { bytesMax: inlineBytesMax })
     inlineBlobs.push(blob)
     return blob
   }
