@@ -17,6 +17,7 @@ export type Exchange = {
   target: Target
   headers: string[]
   injected: number
+  encoded: readonly { sent: string; given: string }[]
   request: IncomingMessage
 }
 
@@ -109,7 +110,11 @@ function send(use: Exchange, more: readonly string[] = []) {
 }
 
 const ownSecrets = (use: Exchange) => use.passage.secrets().filter(({ domain }) => domain === use.target.host)
-const maskedOf = (use: Exchange): Masked[] => maskedValues(ownSecrets(use))
+
+function maskedOf(use: Exchange): Masked[] {
+  const credentials = use.encoded.map(({ sent, given }) => ({ value: Buffer.from(sent), shownAs: Buffer.from(given) }))
+  return [...maskedValues(ownSecrets(use)), ...credentials].toSorted((a, b) => b.value.length - a.value.length)
+}
 
 /** Status and headers of a reply that ends with its connection, or never. The words of its status line are not passed. */
 function replyHead(reply: IncomingMessage, masked: readonly Masked[], keep: readonly string[] = []): string {

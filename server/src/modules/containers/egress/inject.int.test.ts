@@ -66,10 +66,11 @@ egressTest('a secret goes into the headers of its host and comes back as its pla
   assert.ok(!JSON.stringify(await b.client.receipts(0)).includes(VALUE))
 })
 
-egressTest('a placeholder inside Basic credentials is replaced, for user name and password', async (t) => {
-  const b = await bench(t)
+egressTest('a placeholder inside Basic credentials is replaced, and an echo of them is masked too', async (t) => {
+  const b = await bench(t, { answer: (request, response) => response.end(`echo ${request.headers.authorization}.`) })
   const basic = Buffer.from('user:$API_KEY').toString('base64')
-  await say(await b.tls(), get('api.example', '/', [`Authorization: Basic ${basic}`]))
+  const reply = await say(await b.tls(), get('api.example', '/', [`Authorization: Basic ${basic}`]))
+  assert.ok(reply.includes(`echo Basic ${basic}.`), reply)
   const sent = b.host.seen[0]?.headers.authorization?.replace('Basic ', '') ?? ''
   assert.equal(Buffer.from(sent, 'base64').toString(), `user:${VALUE}`)
 })

@@ -32,7 +32,11 @@ test('a placeholder of another host is named, not replaced', () => {
 
 test('Basic credentials are opened, and closed again only when something changed', () => {
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
-  assert.deepEqual(replaceInHeader(basic('u:$KEY'), 'api.example', held), replaced(basic('u:one'), 1))
+  const [given, sent] = [basic('u:$KEY'), basic('u:one')].map((text) => text.slice(6))
+  assert.deepEqual(replaceInHeader(basic('u:$KEY'), 'api.example', held), {
+    ...replaced(basic('u:one'), 1),
+    encoded: { sent, given },
+  })
   assert.deepEqual(replaceInHeader('basic dTpw', 'api.example', held), replaced('basic dTpw', 0))
   assert.deepEqual(replaceInHeader(basic('$OTHER:x'), 'api.example', held), { kind: 'foreign', name: 'OTHER' })
   assert.deepEqual(replaceInHeader('Basic $KEY', 'api.example', held), replaced('Basic one', 1))

@@ -1,6 +1,14 @@
 import type { Secret } from './secrets.ts'
 
-export type Replaced = { kind: 'replaced'; text: string; count: number } | { kind: 'foreign'; name: string }
+export type Replaced =
+  | {
+      kind: 'replaced'
+      text: string
+      count: number
+      /** The form in which the value leaves here, when that is not the value itself, and what stood in its place. */
+      encoded?: { sent: string; given: string }
+    }
+  | { kind: 'foreign'; name: string }
 
 /**
  * Puts the values of one host in the place of `$NAME`. The environment of a command holds `$NAME` as text, which
@@ -47,7 +55,7 @@ export function replaceInHeader(value: string, host: string, secrets: readonly S
   const inner = replacePlaceholders(Buffer.from(basic[2] ?? '', 'base64').toString('latin1'), host, secrets)
   if (inner.kind === 'foreign' || inner.count === 0) return inner.kind === 'foreign' ? inner : unchanged(value)
   const encoded = Buffer.from(inner.text, 'latin1').toString('base64')
-  return { ...inner, text: `${basic[1] ?? ''}${encoded}` }
+  return { ...inner, text: `${basic[1] ?? ''}${encoded}`, encoded: { sent: encoded, given: basic[2] ?? '' } }
 }
 
 const unchanged = (text: string): Replaced => ({ kind: 'replaced', text, count: 0 })

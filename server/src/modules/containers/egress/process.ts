@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, readFile, rm } from 'node:fs/promises'
+import { flushCompileCache } from 'node:module'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { controlSocketOf } from './client.ts'
@@ -25,6 +26,8 @@ export async function runEgress(folder: string, say: (line: string) => void): Pr
   // sent, so only its place in the code is told.
   process.on('uncaughtException', (error) => say(`egress: ${placeOf(error)}`))
   process.on('unhandledRejection', (error) => say(`egress: ${placeOf(error)}`))
+  // Written now: this process ends by a signal, if ever.
+  flushCompileCache()
   say(`egress: serving, pid ${process.pid}`)
   await new Promise<void>((stop) => {
     process.once('SIGTERM', () => stop())

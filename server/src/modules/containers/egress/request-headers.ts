@@ -7,7 +7,14 @@ import type { Secret } from './secrets.ts'
 /** Where a request goes, once everything that it says about that agrees. */
 export type Target = { host: string; port: number; path: string }
 
-export type Prepared = { headers: string[]; injected: number } | { refused: Reason }
+export type Prepared =
+  | {
+      headers: string[]
+      injected: number
+      /** Basic credentials that hold a value: a host that echoes them must not give it away. */
+      encoded: { sent: string; given: string }[]
+    }
+  | { refused: Reason }
 
 const HOP_BY_HOP: ReadonlySet<string> = new Set(
   'connection proxy-connection keep-alive te trailer transfer-encoding upgrade proxy-authorization expect host'.split(
@@ -55,6 +62,7 @@ export function prepareHeaders(
   const ownHost = use.secrets.some(({ domain }) => domain === target.host)
   const dropped = new Set([...HOP_BY_HOP, ...namedByConnection(request)])
   const headers = ['Host', authorityOf(target, use.secure)]
+  const encoded: { sent: string; given: string }[] = []
   let injected = 0
   for (const [name, value] of pairs(request.rawHeaders)) {
     const lower = name.toLowerCase()
@@ -65,9 +73,10 @@ export function prepareHeaders(
     if (dropped.has(lower) || (ownHost && NOT_TO_SECRET_HOSTS.has(lower))) continue
     headers.push(name, replaced.text)
     injected += replaced.count
+    if (replaced.encoded !== undefined) encoded.push(replaced.encoded)
   }
   if (ownHost) headers.push('Accept-Encoding', 'identity')
-  return { headers: [...headers, ...framing(request)], injected }
+  return { headers: [...headers, ...framing(request)], injected, encoded }
 }
 
 /** Content-Length passes with the other headers; what else a body needs is said here. */
