@@ -2,7 +2,7 @@ import { request as sendRequest, type Agent, type IncomingMessage, type ServerRe
 import type { Duplex } from 'node:stream'
 import { pipeline } from 'node:stream'
 import { DialFailed } from './dial.ts'
-import { maskedValues, MaskStream, maskText, type Masked } from './masking.ts'
+import { inSameLength, maskedValues, MaskStream, maskText, type Masked } from './masking.ts'
 import type { Passage } from './passage.ts'
 import { REASONS, type Reason } from './reasons.ts'
 import { bodyStreams, replyHeaders } from './reply.ts'
@@ -36,6 +36,7 @@ export function exchange(use: Exchange, response: ServerResponse): void {
     }
     response.sendDate = false
     response.writeHead(reply.statusCode ?? 502, replyHeaders(reply, masked))
+    reply.once('aborted', () => receipt('bad_reply'))
     // Headers leave at once: an event stream may have nothing else to say for a while.
     response.flushHeaders()
     pipeline([reply, ...streams, response], (error) => {
@@ -50,7 +51,7 @@ export function exchange(use: Exchange, response: ServerResponse): void {
     else answerRefused(response, reason === 'address_not_allowed' ? 403 : 502, reason)
   })
   response.on('close', () => {
-    receipt(response.writableFinished ? null : (use.visit.cutFor ?? 'bad_reply'))
+    receipt(response.writableFinished ? null : (use.visit.cutFor ?? 'client_gone'))
     if (!response.writableFinished) outgoing.destroy()
   })
   use.request.on('error', () => outgoing.destroy())
@@ -74,7 +75,7 @@ export function exchangeUpgrade(use: Exchange, socket: Duplex, head: Buffer): vo
     if (head.length > 0) outer.write(head)
     if (outerHead.length > 0) outer.unshift(outerHead)
     // Frames count their bytes, so what stands for a value here is as long as the value.
-    const mask = new MaskStream(maskedValues(ownSecrets(use), true))
+    const mask = new MaskStream(inSameLength(maskedOf(use)))
     pipeline([outer, mask, socket], () => socket.destroy())
     pipeline([socket, outer], () => outer.destroy())
     socket.resume()
@@ -145,7 +146,7 @@ function receiptOnce(use: Exchange, socket: { bytesRead: number; bytesWritten: n
 }
 
 function verdictOf(reason: Reason | null, injected: number) {
-  if (reason === null) return injected > 0 ? 'injected' : 'allowed'
+  if (reason === null || reason === 'client_gone') return injected > 0 ? 'injected' : 'allowed'
   return reason === 'address_not_allowed' ? 'refused' : 'failed'
 }
 

@@ -21,7 +21,6 @@ export type Side = {
 export type HttpSide = ReturnType<typeof createHttpSide>
 
 const HEADER_BYTES_MAX = 32_768
-const HEADERS_MAX = 200
 /** How long a client may take over the head of a request, from the end of the one before. */
 const HEAD_TIMEOUT_MS = 60_000
 const UPSTREAMS_PER_CONNECTION_MAX = 4
@@ -38,11 +37,12 @@ export function createHttpSide(
     requireHostHeader: false, // looked at below, with a receipt
     shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
   })
-  server.maxHeadersCount = HEADERS_MAX
+  // No limit but the bytes: node would leave further headers out without a word, the one that frames the body too.
+  server.maxHeadersCount = 0
 
   function prepare(request: IncomingMessage): Exchange | { refused: Reason; host: string; port: number } {
     const side = sides.get(request.socket)
-    if (side === undefined) return { refused: 'request_malformed', host: '', port: 0 }
+    if (side === undefined) return malformed(request)
     side.head.stop()
     const refused = (reason: Reason, host = side.host ?? '', port = side.visit.port) => ({
       refused: reason,
@@ -63,6 +63,11 @@ export function createHttpSide(
     return { passage, visit: side.visit, agent: side.agent, target, request, ...prepared }
   }
 
+  const malformed = (request: IncomingMessage) => {
+    const side = sides.get(request.socket)
+    return { refused: 'request_malformed' as const, host: side?.host ?? '', port: side?.visit.port ?? 0 }
+  }
+
   const note = (refusal: { refused: Reason; host: string; port: number }) => {
     const { refused: reason, host, port } = refusal
     passage.receipt({ host, port, bytesIn: 0, bytesOut: 0, verdict: 'refused', reason })
@@ -71,13 +76,13 @@ export function createHttpSide(
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const prepared = prepare(request)
     response.once('close', () => sides.get(request.socket)?.head.start())
-    if (!('refused' in prepared)) return exchange(prepared, response)
+    if (!('refused' in prepared)) return guarded(() => exchange(prepared, response), request.socket)
     note(prepared)
     answerRefused(response, prepared.refused === 'request_malformed' ? 400 : 403, prepared.refused)
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const prepared = prepare(request)
-    if (!('refused' in prepared)) return exchangeUpgrade(prepared, socket, head)
+    const prepared = hasBody(request) ? malformed(request) : prepare(request)
+    if (!('refused' in prepared)) return guarded(() => exchangeUpgrade(prepared, socket, head), socket)
     note(prepared)
     socket.end(refusalText(403, prepared.refused))
   })
@@ -89,7 +94,7 @@ export function createHttpSide(
       void onConnect(side, request.url ?? '', socket)
       return
     }
-    note({ refused: 'request_malformed', host: side?.host ?? '', port: side?.visit.port ?? 0 })
+    note(malformed(request))
     socket.end(refusalText(403, 'request_malformed'))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -114,6 +119,19 @@ export function createHttpSide(
     },
   }
 }
+
+/** Whatever the HTTP code will not send (it throws) ends the connection it came by, and nothing else. */
+function guarded(send: () => void, socket: Duplex): void {
+  try {
+    send()
+  } catch {
+    socket.destroy()
+  }
+}
+
+/** A request to switch protocols has none; one that does would be read in two ways. */
+const hasBody = (request: IncomingMessage): boolean =>
+  headerValues(request, 'content-length').length > 0 || headerValues(request, 'transfer-encoding').length > 0
 
 type HeadTimer = { start(): void; stop(): void }
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createMask, maskedValues, maskText } from './masking.ts'
+import { createMask, inSameLength, maskedValues, maskText } from './masking.ts'
 
 const secret = (name: string, value: string) => ({ name, value: Buffer.from(value) })
 
 function maskChunks(chunks: readonly Buffer[], secrets: { name: string; value: Buffer }[], sameLength = false): Buffer {
-  const mask = createMask(maskedValues(secrets, sameLength))
+  const mask = createMask(sameLength ? inSameLength(maskedValues(secrets)) : maskedValues(secrets))
   return Buffer.concat([...chunks.map((chunk) => mask.push(chunk)), mask.end()])
 }
 

@@ -3,16 +3,19 @@ import { Transform, type TransformCallback } from 'node:stream'
 /** A value that must not come out, and what stands in its place. */
 export type Masked = { value: Buffer; shownAs: Buffer }
 
-/** Prepares the values of a host. `sameLength` is for streams whose frames count bytes. */
-export function maskedValues(secrets: readonly { name: string; value: Buffer }[], sameLength = false): Masked[] {
+/** Prepares the values of a host, the longest first. */
+export function maskedValues(secrets: readonly { name: string; value: Buffer }[]): Masked[] {
   const values = secrets.map(({ value }) => value).filter((value) => value.length > 0)
   return secrets
     .filter(({ value }) => value.length > 0)
-    .map(({ name, value }) => ({
-      value,
-      shownAs: sameLength ? Buffer.alloc(value.length, neutralByte(values)) : shownAs(name, values),
-    }))
+    .map(({ name, value }) => ({ value, shownAs: shownAs(name, values) }))
     .toSorted((a, b) => b.value.length - a.value.length)
+}
+
+/** The same for streams whose frames count their bytes: what stands for a value is as long as the value. */
+export function inSameLength(masked: readonly Masked[]): Masked[] {
+  const byte = neutralByte(masked.map(({ value }) => value))
+  return masked.map(({ value }) => ({ value, shownAs: Buffer.alloc(value.length, byte) }))
 }
 
 /** `$NAME`, unless it could make up a value together with its neighbours; then bytes that occur in no value. */

@@ -28,12 +28,16 @@ type Container = {
   authority: Authority | null
   visits: Set<Visit>
   listener: Server
+  refusals: { since: number; count: number }
 }
 
 /** How long secrets wait for a container without a word from the role. */
 export const PARK_MS = 15 * 60_000
 const CONTAINERS_MAX = 10_000
 const RESOLVE_TIMEOUT_MS = 5_000
+/** Refusals of one container that leave a receipt, in each window. */
+const REFUSALS_MAX = 200
+const REFUSALS_WINDOW_MS = 10_000
 /** Long enough for the burst of connections that one program opens. */
 const NAMES_TTL_MS = 2_000
 
@@ -84,7 +88,8 @@ export class EgressProxy {
     if (!open) known?.listener.close()
     const listener = open ? known.listener : await openListener(given.socketPath, passage)
     if (known !== undefined && known.secrets !== secrets) wipeSecrets(known.secrets)
-    this.#containers.set(given.containerId, { given, secrets, authority, visits, listener })
+    const refusals = known?.refusals ?? { since: 0, count: 0 }
+    this.#containers.set(given.containerId, { given, secrets, authority, visits, listener, refusals })
     this.#cutNotAllowed(given.organizationId)
     return {
       caPem: authority?.caPem ?? null,
@@ -160,7 +165,10 @@ export class EgressProxy {
         return await authority.leafFor(host)
       },
       dial: (host, port, secure) => this.#dial(host, port, secure),
-      receipt: (receipt) => this.#receipts.add({ time: new Date().toISOString(), containerId, ...receipt }),
+      receipt: (receipt) => {
+        if (receipt.verdict === 'refused' && !mayNote(current()?.refusals)) return
+        this.#receipts.add({ time: new Date().toISOString(), containerId, ...receipt })
+      },
     }
   }
 
@@ -188,6 +196,15 @@ export class EgressProxy {
     wipeSecrets(secrets ?? [])
     return secrets !== null
   }
+}
+
+/** Refusals cost a container nothing, so a flood of them must not push the receipts of what did pass out of the ring. */
+function mayNote(refusals: { since: number; count: number } | undefined): boolean {
+  if (refusals === undefined) return true
+  const now = performance.now()
+  if (now - refusals.since > REFUSALS_WINDOW_MS) Object.assign(refusals, { since: now, count: 0 })
+  refusals.count += 1
+  return refusals.count <= REFUSALS_MAX
 }
 
 function dialFor(settings: EgressSettings): Dial {

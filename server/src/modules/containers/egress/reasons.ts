@@ -23,6 +23,7 @@ export const REASONS = {
   too_many_connections: 'The container has too many open connections.',
   domain_removed: 'The host was taken off the list while the connection was open.',
   detached: 'The container ended.',
+  client_gone: 'The client left before the reply was complete.',
   idle: 'Nothing was sent for too long.',
   timed_out: 'The client took too long to say what it wants.',
 } as const
