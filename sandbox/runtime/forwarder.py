@@ -7,6 +7,7 @@ Usage: python3 -I forwarder.py /run/egress
 """
 
 import asyncio
+import errno
 import json
 import os
 import resource
@@ -201,7 +202,14 @@ async def main(folder):
     names = Names(os.path.join(folder, "names.json"))
     proxy_path = os.path.join(folder, "proxy.sock")
     loop = asyncio.get_running_loop()
-    await loop.create_datagram_endpoint(lambda: DnsOverUdp(names), local_addr=(LOOPBACK, DNS_PORT))
+    try:
+        await loop.create_datagram_endpoint(lambda: DnsOverUdp(names), local_addr=(LOOPBACK, DNS_PORT))
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        # A host that was restarted asks for what is there already: one forwarder is enough.
+        print("ready", flush=True)
+        return
     await asyncio.start_server(bounded(DNS_CONNECTIONS_MAX, dns_over_tcp(names)), LOOPBACK, DNS_PORT, backlog=BACKLOG)
     for port in PORTS:
         handle = bounded(CONNECTIONS_MAX, forward(proxy_path, port))

@@ -110,7 +110,8 @@ async function* broken(owner: MeshOwner, reply: IncomingMessage): AsyncGenerator
   }
 }
 
-function faultOf({ code, message, param }: MeshFailure): Error {
+/** What the owner refused, as if it had been refused here. */
+export function faultOf({ code, message, param }: MeshFailure): Error {
   if (code === null || !(code in faults)) return new Error(message)
   return new Fault(code as FaultCode, message, { param: param ?? undefined })
 }

@@ -31,6 +31,8 @@ export class Box {
   env: readonly string[] = []
   /** Its machine has ended; the next command gets a new one over the same files. */
   died = false
+  /** Its data is being taken away: nothing may begin any more. */
+  gone = false
   /** When the engine last said that it ran out of memory. */
   oomAt = 0
   note: BoxNote

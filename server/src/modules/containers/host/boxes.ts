@@ -77,7 +77,7 @@ export class Boxes {
         box.died = !inEngine.some(({ id, running }) => id === note.engineId && running)
         this.#keep(note.order.containerId, box)
         kept.add(note.engineId)
-        await this.#use.adopt(box, note.order)
+        await this.#adopt(box, note.order)
         continue
       }
       for (const { id } of inEngine.filter(({ labels }) => labels[boxLabel] === name)) await this.#use.engine.remove(id)
@@ -127,6 +127,7 @@ export class Boxes {
 
   /** A new machine over the same files. */
   async revive(box: Box): Promise<void> {
+    if (box.gone) throw new Error('the box is gone')
     const { engine, log } = this.#use
     await engine.remove(box.engineId)
     this.#byEngineId.delete(box.engineId)
@@ -135,8 +136,17 @@ export class Boxes {
     this.#byEngineId.set(engineId, box)
     box.died = false
     const { order } = box.note
-    if (order !== null) await this.#use.adopt(box, order)
+    if (order !== null) await this.#adopt(box, order)
     log.info({ box: box.note.boxId, container: order?.containerId }, 'a box got a new machine')
+  }
+
+  /** A box whose way out cannot be opened again is still worth its files. */
+  async #adopt(box: Box, order: BoxOrder): Promise<void> {
+    try {
+      await this.#use.adopt(box, order)
+    } catch (err) {
+      this.#use.log.error({ err, container: order.containerId }, 'a container was taken up without its network')
+    }
   }
 
   /** Takes a container's data away. Idempotent; whoever else asked meanwhile gets a new, empty box. */
@@ -150,6 +160,7 @@ export class Boxes {
   }
 
   async #destroy(box: Box): Promise<void> {
+    box.gone = true
     this.#byEngineId.delete(box.engineId)
     await this.#use.engine.remove(box.engineId)
     await removeBoxFolder(box.folder.root)

@@ -33,6 +33,9 @@ export interface EgressUses {
 
 const forwarder = ['python3', '-I', '/opt/switchyard/forwarder.py', '/run/egress']
 const forwarderMs = 15_000
+const forwarderBriefMs = 5_000
+const forwarderLookMs = 30_000
+const forwarderAgainMs = 1_000
 const receiptDigits = 12
 
 /** A host's side of the way out: the proxy process, and what a box needs to find it. */
@@ -192,6 +195,7 @@ export class EgressLink {
   async #forward(box: Box): Promise<void> {
     const { engine, log } = this.#use
     const { engineId } = box
+    const startedAt = Date.now()
     const stream = await engine.attachExec(engineId, { command: forwarder, user: mainUser, env: [], folder: '/' })
     const ready = new Promise<void>((resolve, reject) => {
       stream.once('data', () => resolve())
@@ -201,9 +205,11 @@ export class EgressLink {
     stream.once('close', () => {
       const containerId = box.note.order?.containerId ?? ''
       if (box.died || box.engineId !== engineId || this.#boxes.get(containerId)?.box !== box) return
+      // One that leaves at once has met another that runs already: that one is looked after from time to time.
+      const waitMs = Date.now() - startedAt < forwarderBriefMs ? forwarderLookMs : forwarderAgainMs
       setTimeout(() => {
         this.#forward(box).catch((err: unknown) => log.debug({ err, containerId }, 'the forwarder was not restarted'))
-      }, 1_000).unref()
+      }, waitMs).unref()
     })
     stream.resume()
     await bounded(forwarderMs, () => ready)

@@ -1,10 +1,10 @@
+import { Fault } from '#platform/errors/fault.ts'
+import { failureOf } from '#platform/mesh/listener.ts'
 import type { Box } from './box.ts'
 import { commandName } from './ledger.ts'
 import { runCommand, type CommandUses } from './run-command.ts'
 import { Spool } from './spool.ts'
 import type { CancelInput, ExecuteEvent, ExecuteInput } from './wire.ts'
-
-const eventsHeldMax = 10_000
 
 interface Running {
   readonly containerId: string
@@ -19,6 +19,7 @@ export class Executor {
   readonly #use: CommandUses
   readonly #claim: (order: ExecuteInput['order']) => Promise<Box>
   readonly #lines = new Map<string, Promise<unknown>>()
+  readonly #calls = new Map<string, CallLog>()
   readonly #running = new Set<Running>()
 
   constructor(use: CommandUses, claim: (order: ExecuteInput['order']) => Promise<Box>) {
@@ -27,25 +28,29 @@ export class Executor {
   }
 
   /**
-   * Told as it goes. Whoever asked may go away: the call goes on to its end, and asking again for the same call goes on
-   * with it.
+   * Told as it goes. Whoever asked may go away: the call goes on to its end, and whoever asks for the same call again
+   * hears it from its beginning.
    */
   execute(input: ExecuteInput): AsyncIterable<ExecuteEvent> {
-    const events = new EventPipe<ExecuteEvent>()
     const { containerId } = input.order
+    const key = `${containerId}:${input.callId}`
+    const running = this.#calls.get(key)
+    if (running !== undefined) return running.listen()
+    const log = new CallLog()
+    this.#calls.set(key, log)
     const before = this.#lines.get(containerId) ?? Promise.resolve()
     const line = before
-      .catch(() => undefined)
-      .then(() => this.#runAll(input, (event) => events.push(event)))
+      .then(() => this.#runAll(input, (event) => log.tell(event)))
       .then(
-        () => events.end(),
-        (error: unknown) => events.fail(error),
+        () => log.end(),
+        (error: unknown) => log.fail(error),
       )
       .finally(() => {
+        this.#calls.delete(key)
         if (this.#lines.get(containerId) === line) this.#lines.delete(containerId)
       })
     this.#lines.set(containerId, line)
-    return events
+    return log.listen()
   }
 
   async #runAll(input: ExecuteInput, tell: (event: ExecuteEvent) => void): Promise<void> {
@@ -78,15 +83,13 @@ export class Executor {
   }
 }
 
-/** From one who tells to one who listens, when there is one. Output that nobody takes is dropped; results are kept. */
-class EventPipe<Event extends { kind: string }> implements AsyncIterable<Event> {
-  readonly #events: Event[] = []
-  #wake: () => void = () => undefined
-  #over: { error?: unknown } | null = null
+/** What a call has said so far, for as many as want to hear it. Bounded by what commands may print. */
+class CallLog {
+  readonly #events: ExecuteEvent[] = []
+  readonly #waiting = new Set<() => void>()
+  #over: { readonly error?: unknown } | null = null
 
-  push(event: Event): void {
-    // A reader that is gone must not make the host grow: the result has all of it anyway.
-    if (this.#events.length >= eventsHeldMax && event.kind === 'output') return
+  tell(event: ExecuteEvent): void {
     this.#events.push(event)
     this.#wake()
   }
@@ -97,21 +100,29 @@ class EventPipe<Event extends { kind: string }> implements AsyncIterable<Event> 
   }
 
   fail(error: unknown): void {
-    this.#over = { error }
+    if (error instanceof Fault) this.#events.push({ kind: 'failure', failure: failureOf(error) })
+    this.#over = error instanceof Fault ? {} : { error }
     this.#wake()
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<Event> {
-    for (;;) {
-      yield* this.#events.splice(0)
-      if (this.#events.length > 0) continue
+  async *listen(): AsyncGenerator<ExecuteEvent> {
+    for (let at = 0; ;) {
+      const event = this.#events[at]
+      if (event !== undefined) {
+        at += 1
+        yield event
+        continue
+      }
       if (this.#over !== null) {
         if ('error' in this.#over) throw this.#over.error
         return
       }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
+      await new Promise<void>((resolve) => this.#waiting.add(resolve))
     }
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve()
+    this.#waiting.clear()
   }
 }

@@ -14,7 +14,8 @@ import type { Mesh } from '#platform/mesh/mesh.ts'
 import { sleep } from '#platform/std/clock.ts'
 import { newId } from '#platform/std/ids.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { listEndedOfHost, markCleared } from '../store/ended-containers.ts'
+import { EgressFailed } from '../egress/client.ts'
+import { listEndedOfHost, loseContainer, markCleared } from '../store/ended-containers.ts'
 import { listLiveOfHost, sayHost } from '../store/hosts.ts'
 import type { ContainersTables } from '../store/tables.ts'
 import { Boxes, hostLabel } from './boxes.ts'
@@ -99,7 +100,8 @@ class SandboxHost {
   #executor: Executor | null = null
   #trouble: string | null = 'starting'
   #loop: Promise<void> | null = null
-  #saidAt = 0
+  #clearing: Promise<void> = Promise.resolve()
+  #heartbeat: NodeJS.Timeout | null = null
   #draining = false
 
   constructor(use: HostUses) {
@@ -117,6 +119,10 @@ class SandboxHost {
     mesh.serve(this.#id, this.#commands())
     await this.#open().catch((error: unknown) => this.#note(error))
     this.#loop = this.#work()
+    // On its own: a round that takes long must not look like a host that is gone.
+    this.#heartbeat = setInterval(() => {
+      if (this.#boxes !== null) this.#say().catch((error: unknown) => this.#note(error))
+    }, heartbeatMs)
   }
 
   readiness(): Readiness {
@@ -134,6 +140,7 @@ class SandboxHost {
 
   async stop(): Promise<void> {
     this.#ending.abort()
+    clearInterval(this.#heartbeat ?? undefined)
     await this.#loop
     await this.#listener.close()
     await this.#egress?.end()
@@ -182,7 +189,7 @@ class SandboxHost {
       diskBytesMax: settings.diskBytesMax,
       fill: async (box, order) => {
         await fillBox(fill, box, order)
-        await egress.attach(box, order)
+        await egress.attach(box, order).catch((error: unknown) => this.#loseSecrets(order.containerId, error))
       },
       adopt: (box, order) => egress.attach(box, order),
       release: (containerId) => egress.detach(containerId),
@@ -200,13 +207,12 @@ class SandboxHost {
     log.info({ host: this.#id, runtime, image: settings.image, docker: info.version, ...found }, 'sandbox host up')
   }
 
-  /** Every second: says that it lives, deletes what the records say is over, and looks after the way out. */
+  /** Every second: deletes what the records say is over, and looks after the way out. */
   async #work(): Promise<void> {
     const watching = this.#watch()
     while (!this.#ending.signal.aborted) {
       try {
         if (this.#boxes === null) await this.#open()
-        if (Date.now() - this.#saidAt > heartbeatMs) await this.#say()
         await this.#clear()
         await this.#egress?.tick()
         this.#boxes?.fillPool()
@@ -248,10 +254,22 @@ class SandboxHost {
       memoryBytes: this.#memoryBytes,
       accepting: !this.#draining,
     })
-    this.#saidAt = Date.now()
   }
 
+  /** Secrets that are nowhere any more end their container: it is never carried on without them. */
+  async #loseSecrets(containerId: string, error: unknown): Promise<never> {
+    if (error instanceof EgressFailed && !error.gone) await loseContainer(this.#use.db, containerId, error.message)
+    throw error
+  }
+
+  /** One at a time: who asks for it waits for all that was over when they asked. */
   async #clear(): Promise<void> {
+    const cleared = this.#clearing.then(() => this.#clearEnded())
+    this.#clearing = cleared.catch(() => undefined)
+    await cleared
+  }
+
+  async #clearEnded(): Promise<void> {
     const { db, blobs } = this.#use
     const boxes = this.#boxes
     if (boxes === null) return

@@ -61,6 +61,8 @@ export async function runCommand(
     onOutput(more)
   }
   const record = await follow(use, box, spool, command, tell)
+  // Deleted under way: there is nothing left to say it in, and nobody to say it to.
+  if (box.gone) throw new Error('the box is gone')
   tell(await spool.take())
   tell(spool.end())
   tell(noteOf(box, record, startedAt))
@@ -116,7 +118,7 @@ async function follow(
       const record = await spool.findRecord()
       if (record !== null) return record
       tell(await spool.take())
-      if (box.died) return await spool.findRecord()
+      if (box.died || box.gone) return await spool.findRecord()
       const now = Date.now()
       if (now - checkedAt > silentMs / 4) {
         checkedAt = now

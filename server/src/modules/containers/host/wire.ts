@@ -1,3 +1,4 @@
+import type { MeshFailure } from '#platform/mesh/listener.ts'
 import type { BoxOrder } from '../domain/order.ts'
 import type { GivenSecret } from '../egress/secrets.ts'
 import type { CommandResult } from './ledger.ts'
@@ -15,6 +16,8 @@ export type ExecuteEvent =
   | { readonly kind: 'output'; readonly index: number; readonly stdout?: string; readonly stderr?: string }
   | { readonly kind: 'result'; readonly index: number; readonly result: CommandResult }
   | { readonly kind: 'end' }
+  /** A stream that has begun can carry a refusal only like this. */
+  | { readonly kind: 'failure'; readonly failure: MeshFailure }
 
 export interface HostFile {
   /** Below /mnt/data. */

@@ -1,3 +1,4 @@
+import { faultOf } from '#platform/mesh/mesh.ts'
 import { bounded } from '#platform/std/clock.ts'
 import { hostCommands, type CancelInput, type ExecuteEvent, type ExecuteInput } from '../host/wire.ts'
 import type { CommandResult } from '../host/ledger.ts'
@@ -72,6 +73,7 @@ async function collect(
   told.again()
   for await (const event of events) {
     if (signal.aborted) break
+    if (event.kind === 'failure') throw faultOf(event.failure)
     if (event.kind === 'result') results[event.index] = event.result
     if (event.kind !== 'output') continue
     const printed = told.unseen(event)
