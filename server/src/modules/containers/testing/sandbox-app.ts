@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import type { Role } from '../../../roles/roles.ts'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
 
 export type Runtime = 'runc' | 'runsc'
@@ -12,7 +11,7 @@ export interface SandboxOptions {
   readonly runtime: Runtime
   readonly image?: 'slim' | 'full'
   readonly settings?: Readonly<Record<string, string>>
-  readonly roles?: readonly Role[]
+  readonly roles?: Parameters<typeof testApp>[2]
 }
 
 export interface SandboxApp extends TestApp {
