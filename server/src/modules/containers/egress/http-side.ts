@@ -30,7 +30,7 @@ export function createHttpSide(
   passage: Passage,
   onConnect: (side: Side, authority: string, socket: Socket) => Promise<void>,
 ) {
-  const sides = new WeakMap<object, Side & { agent: Agent; head: HeadTimer }>()
+  const sides = new WeakMap<object, Held>()
   const server = createServer({
     insecureHTTPParser: false,
     maxHeaderSize: HEADER_BYTES_MAX,
@@ -40,35 +40,8 @@ export function createHttpSide(
   // No limit but the bytes: node would leave further headers out without a word, the one that frames the body too.
   server.maxHeadersCount = 0
 
-  function prepare(request: IncomingMessage): Exchange | { refused: Reason; host: string; port: number } {
-    const side = sides.get(request.socket)
-    if (side === undefined) return malformed(request)
-    side.head.stop()
-    const refused = (reason: Reason, host = side.host ?? '', port = side.visit.port) => ({
-      refused: reason,
-      host,
-      port,
-    })
-    if (!framingIsPlain(request)) return refused('request_malformed')
-    const target = targetOf(request, headerValues(request, 'host'), side)
-    if ('refused' in target) return refused(target.refused, target.host)
-    const notAllowed = passage.refusalFor(target.host, target.port)
-    if (notAllowed !== null) return refused(notAllowed, target.host, target.port)
-    const prepared = prepareHeaders(request, target, {
-      secrets: passage.secrets(),
-      secure: side.secure,
-      plainHttpSecrets: passage.plainHttpSecrets(),
-    })
-    if ('refused' in prepared) return refused(prepared.refused, target.host, target.port)
-    return { passage, visit: side.visit, agent: side.agent, target, request, ...prepared }
-  }
-
-  const malformed = (request: IncomingMessage) => {
-    const side = sides.get(request.socket)
-    return { refused: 'request_malformed' as const, host: side?.host ?? '', port: side?.visit.port ?? 0 }
-  }
-
-  const note = (refusal: { refused: Reason; host: string; port: number }) => {
+  const prepare = (request: IncomingMessage): Prepared => prepareExchange(passage, request, sides.get(request.socket))
+  const note = (refusal: Refusal) => {
     const { refused: reason, host, port } = refusal
     passage.receipt({ host, port, bytesIn: 0, bytesOut: 0, verdict: 'refused', reason })
   }
@@ -81,7 +54,7 @@ export function createHttpSide(
     answerRefused(response, prepared.refused === 'request_malformed' ? 400 : 403, prepared.refused)
   })
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const prepared = hasBody(request) ? malformed(request) : prepare(request)
+    const prepared = hasBody(request) ? malformed(sides.get(request.socket)) : prepare(request)
     if (!('refused' in prepared)) return guarded(() => exchangeUpgrade(prepared, socket, head), socket)
     note(prepared)
     socket.end(refusalText(403, prepared.refused))
@@ -94,13 +67,13 @@ export function createHttpSide(
       void onConnect(side, request.url ?? '', socket)
       return
     }
-    note(malformed(request))
+    note(malformed(side))
     socket.end(refusalText(403, 'request_malformed'))
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     const side = sides.get(socket)
     const parsing = error.code?.startsWith('HPE_') === true
-    if (parsing) note({ refused: 'request_malformed', host: side?.host ?? '', port: side?.visit.port ?? 0 })
+    if (parsing) note(malformed(side))
     if (parsing && socket.writable) socket.end(refusalText(400, 'request_malformed'))
     else socket.destroy()
   })
@@ -118,6 +91,34 @@ export function createHttpSide(
       socket.resume()
     },
   }
+}
+
+type Held = Side & { agent: Agent; head: HeadTimer }
+type Refusal = { refused: Reason; host: string; port: number }
+type Prepared = Exchange | Refusal
+
+const malformed = (side: Side | undefined): Refusal => ({
+  refused: 'request_malformed',
+  host: side?.host ?? '',
+  port: side?.visit.port ?? 0,
+})
+
+/** Everything that is asked of a request before a byte of it goes anywhere. */
+function prepareExchange(passage: Passage, request: IncomingMessage, side: Held | undefined): Prepared {
+  if (side === undefined || !framingIsPlain(request)) return malformed(side)
+  side.head.stop()
+  const target = targetOf(request, headerValues(request, 'host'), side)
+  if ('refused' in target) return { port: side.visit.port, ...target }
+  const { host, port } = target
+  const notAllowed = passage.refusalFor(host, port)
+  if (notAllowed !== null) return { refused: notAllowed, host, port }
+  const prepared = prepareHeaders(request, target, {
+    secrets: passage.secrets(),
+    secure: side.secure,
+    plainHttpSecrets: passage.plainHttpSecrets(),
+  })
+  if ('refused' in prepared) return { ...prepared, host, port }
+  return { passage, visit: side.visit, agent: side.agent, target, request, ...prepared }
 }
 
 /** Whatever the HTTP code will not send (it throws) ends the connection it came by, and nothing else. */
