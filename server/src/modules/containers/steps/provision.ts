@@ -14,7 +14,7 @@ import { hostCommands, type ParkInput } from '../host/wire.ts'
 import type { GivenSecret } from '../egress/secrets.ts'
 import type { Skills } from '../skills.ts'
 import type { NewContainer } from '../store/containers.ts'
-import { chooseHost } from '../store/hosts.ts'
+import { chooseHost, hasLiveHost } from '../store/hosts.ts'
 import { checkPolicy } from './check-policy.ts'
 import { noRoom, type ReachUses } from './reach-host.ts'
 
@@ -58,6 +58,7 @@ const inlineBytesMax = 64 * 1024 * 1024
  */
 export async function provision(use: ProvisionUses, wanted: Wanted): Promise<NewContainer> {
   const { projectId, orgId, param } = wanted
+  if (!(await hasLiveHost(use.db))) throw noHost()
   const policy = await checkPolicy(use.orgs, orgId, wanted.policy, `${param}network_policy`)
   const pinned = await use.skills.pin(projectId, wanted.skills, `${param}skills`)
   const referred = await findFiles(use, wanted)
@@ -113,6 +114,11 @@ export async function provision(use: ProvisionUses, wanted: Wanted): Promise<New
     throw error
   }
 }
+
+const noHost = () =>
+  new Fault('server_overloaded', 'No sandbox host is up, so that there are no hosted containers now.', {
+    retryAfterMs: 10_000,
+  })
 
 /** What was put aside for a container that came to nothing. */
 export async function discard(

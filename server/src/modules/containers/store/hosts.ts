@@ -44,6 +44,16 @@ export async function findHost(db: Db<ContainersTables>, id: string): Promise<Ho
   return row ?? null
 }
 
+const anyAlive = statement<[number], { id: string }>(
+  'containers.host-any',
+  `select id from containers.host where accepting and seen_at > clock_timestamp() - $1 * interval '1 millisecond' limit 1`,
+)
+
+/** Whether there is a host at all that takes containers now. */
+export async function hasLiveHost(db: Db<ContainersTables>): Promise<boolean> {
+  return (await db.run(anyAlive, [hostSilentMs])).length > 0
+}
+
 interface Room {
   id: string
   url: string

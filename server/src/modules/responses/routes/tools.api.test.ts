@@ -70,6 +70,11 @@ test('tools reach the model as they were declared', async (t) => {
     assert.deepEqual(await kit.refusal({ tools: [shell, look, shell] }), [400, 'duplicate_tool', 'tools[2]'])
   })
 
+  await t.test('without a sandbox host a hosted shell is refused, not promised', async () => {
+    const hosted = { type: 'shell', environment: { type: 'container_auto' } }
+    assert.deepEqual(await kit.refusal({ tools: [hosted] }), [503, 'server_overloaded', null])
+  })
+
   await t.test('tools that live elsewhere are refused by name, and unknown ones as unknown', async () => {
     for (const type of ['web_search', 'file_search', 'code_interpreter', 'mcp', 'computer', 'image_generation']) {
       const { status, error } = await kit.ask({ tools: [look, { type, anything: 1 }] })
@@ -77,8 +82,6 @@ test('tools reach the model as they were declared', async (t) => {
       assert.match(error?.message ?? '', new RegExp(type))
     }
     assert.deepEqual(await kit.refusal({ tools: [{ type: 'dance' }] }), [400, 'invalid_value', 'tools[0].type'])
-    const hosted = { type: 'shell', environment: { type: 'container_auto' } }
-    assert.deepEqual(await kit.refusal({ tools: [hosted] }), [400, 'unsupported_value', 'tools[0].environment.type'])
     assert.deepEqual(await kit.refusal({ tools: [{ ...look, colour: 'red' }] }), [
       400,
       'unknown_parameter',
