@@ -155,10 +155,15 @@ export class EgressLink {
 
   /** Secrets whose container is on record are kept for as long as it lives; the others pass by themselves. */
   async #keepParked(proxy: EgressClient): Promise<void> {
-    const waiting = (await proxy.list()).filter(({ attached }) => !attached)
-    if (waiting.length === 0) return
+    const known = await proxy.list()
+    const doubtful = known.filter(({ attached, containerId }) => !attached || !this.#boxes.has(containerId))
+    if (doubtful.length === 0) return
     const live = await listLiveOfHost(this.#use.db, this.#use.hostId)
-    for (const { containerId } of waiting) if (live.has(containerId)) await proxy.keep(containerId)
+    for (const { containerId, attached } of doubtful) {
+      if (!attached && live.has(containerId)) await proxy.keep(containerId)
+      // Left by a process that died: its container ended meanwhile.
+      if (attached && !live.has(containerId)) await proxy.detach(containerId)
+    }
   }
 
   async #tellOrganization(proxy: EgressClient, orgId: string): Promise<void> {

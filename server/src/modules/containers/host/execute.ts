@@ -6,11 +6,12 @@ import { runCommand, type CommandUses } from './run-command.ts'
 import { Spool } from './spool.ts'
 import type { CancelInput, ExecuteEvent, ExecuteInput } from './wire.ts'
 
-interface Running {
+interface Call {
   readonly containerId: string
   readonly responseId: string
-  readonly box: Box
-  name: string
+  readonly log: CallLog
+  /** What runs now; null while it waits in line. */
+  current: { readonly box: Box; readonly name: string } | null
   cancelled: boolean
 }
 
@@ -19,8 +20,7 @@ export class Executor {
   readonly #use: CommandUses
   readonly #claim: (order: ExecuteInput['order']) => Promise<Box>
   readonly #lines = new Map<string, Promise<unknown>>()
-  readonly #calls = new Map<string, CallLog>()
-  readonly #running = new Set<Running>()
+  readonly #calls = new Map<string, Call>()
 
   constructor(use: CommandUses, claim: (order: ExecuteInput['order']) => Promise<Box>) {
     this.#use = use
@@ -34,13 +34,14 @@ export class Executor {
   execute(input: ExecuteInput): AsyncIterable<ExecuteEvent> {
     const { containerId } = input.order
     const key = `${containerId}:${input.callId}`
-    const running = this.#calls.get(key)
-    if (running !== undefined) return running.listen()
+    const known = this.#calls.get(key)
+    if (known !== undefined) return known.log.listen()
     const log = new CallLog()
-    this.#calls.set(key, log)
+    const call: Call = { containerId, responseId: input.responseId, log, current: null, cancelled: false }
+    this.#calls.set(key, call)
     const before = this.#lines.get(containerId) ?? Promise.resolve()
     const line = before
-      .then(() => this.#runAll(input, (event) => log.tell(event)))
+      .then(() => this.#runAll(input, call))
       .then(
         () => log.end(),
         (error: unknown) => log.fail(error),
@@ -53,32 +54,26 @@ export class Executor {
     return log.listen()
   }
 
-  async #runAll(input: ExecuteInput, tell: (event: ExecuteEvent) => void): Promise<void> {
-    const { callId, responseId, commands, timeoutMs, order } = input
+  async #runAll({ callId, commands, timeoutMs, order }: ExecuteInput, call: Call): Promise<void> {
+    if (call.cancelled) return
     const box = await this.#claim(order)
-    const running: Running = { containerId: order.containerId, responseId, box, name: '', cancelled: false }
-    this.#running.add(running)
-    try {
-      for (const [index, text] of commands.entries()) {
-        if (running.cancelled) break
-        running.name = commandName(callId, index)
-        const result = await runCommand(this.#use, box, { callId, index, text, timeoutMs }, (printed) =>
-          tell({ kind: 'output', index, ...printed }),
-        )
-        tell({ kind: 'result', index, result })
-      }
-      tell({ kind: 'end' })
-    } finally {
-      this.#running.delete(running)
+    for (const [index, text] of commands.entries()) {
+      if (call.cancelled) break
+      call.current = { box, name: commandName(callId, index) }
+      const result = await runCommand(this.#use, box, { callId, index, text, timeoutMs }, (printed) =>
+        call.log.tell({ kind: 'output', index, ...printed }),
+      )
+      call.log.tell({ kind: 'result', index, result })
     }
+    call.log.tell({ kind: 'end' })
   }
 
   /** Ends what a response has running. What waits in line for it is not begun. */
   async cancel({ containerId, responseId }: CancelInput): Promise<void> {
-    for (const running of this.#running) {
-      if (running.containerId !== containerId || running.responseId !== responseId) continue
-      running.cancelled = true
-      await new Spool(running.box.folder.spool, running.name).cancel()
+    for (const call of this.#calls.values()) {
+      if (call.containerId !== containerId || call.responseId !== responseId) continue
+      call.cancelled = true
+      if (call.current !== null) await new Spool(call.current.box.folder.spool, call.current.name).cancel()
     }
   }
 }

@@ -71,6 +71,7 @@ const commandUid = 1_000
 const roundMs = 1_000
 const heartbeatMs = 3_000
 const retryMs = 2_000
+const reconcileMs = 10_000
 const clearBatch = 100
 const clearsAtOnce = 4
 
@@ -103,6 +104,7 @@ class SandboxHost {
   #clearing: Promise<void> = Promise.resolve()
   #heartbeat: NodeJS.Timeout | null = null
   #draining = false
+  #reconciledAt = 0
 
   constructor(use: HostUses) {
     this.#use = use
@@ -214,6 +216,7 @@ class SandboxHost {
       try {
         if (this.#boxes === null) await this.#open()
         await this.#clear()
+        await this.#reconcile()
         await this.#egress?.tick()
         this.#boxes?.fillPool()
         this.#trouble = null
@@ -267,6 +270,16 @@ class SandboxHost {
     const cleared = this.#clearing.then(() => this.#clearEnded())
     this.#clearing = cleared.catch(() => undefined)
     await cleared
+  }
+
+  /** Boxes of containers that are nobody's any more: one may have been claimed while its container was being deleted. */
+  async #reconcile(): Promise<void> {
+    const boxes = this.#boxes
+    if (boxes === null || Date.now() - this.#reconciledAt < reconcileMs) return
+    this.#reconciledAt = Date.now()
+    const claimed = [...boxes.claimed.keys()]
+    const live = await listLiveOfHost(this.#use.db, this.#id)
+    for (const containerId of claimed) if (!live.has(containerId)) await boxes.destroy(containerId)
   }
 
   async #clearEnded(): Promise<void> {

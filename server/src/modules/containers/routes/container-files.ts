@@ -10,10 +10,12 @@ import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { Readable } from 'node:stream'
 import { Fault } from '#platform/errors/fault.ts'
+import type { MeshOwner } from '#platform/mesh/command.ts'
 import { BinaryReply } from '#platform/http/binary-reply.ts'
 import { route, uploadRoute, type IncomingFile } from '#platform/http/route.ts'
 import { attachmentHeaders } from '#platform/http/attachment.ts'
 import { containerFileId, containerFileView, type ListedFile } from '../domain/file-id.ts'
+import type { BoxOrder } from '../domain/order.ts'
 import { ContainerLost } from '../domain/lost.ts'
 import { hostCommands, type FileInput, type HostFile, type WriteInput } from '../host/wire.ts'
 import { listFilesOf } from '../steps/list-files-of.ts'
@@ -56,21 +58,18 @@ export const createContainerFileRoute = (use: ReachUses) => {
   const write = async (
     projectId: string,
     id: string,
-    given: Omit<WriteInput, 'order'>,
+    asked: Omit<WriteInput, 'order'>,
     body?: AsyncIterable<Buffer>,
   ) => {
     await getActive(use, projectId, id)
     await touchContainer(use.db, id)
-    let sent = false
-    const { value } = await reachHost(use, id, (owner, order) => {
-      // Bytes that were taken from the client cannot be sent a second time.
-      if (sent) throw new Fault('server_overloaded', 'The host of the container went away; upload the file again.')
-      sent = body !== undefined
-      return use.mesh.ask(owner, hostCommands.writeFile, {
-        input: { order, ...given } satisfies WriteInput,
+    const write = (owner: MeshOwner, order: BoxOrder) =>
+      use.mesh.ask(owner, hostCommands.writeFile, {
+        input: { ...asked, order } satisfies WriteInput,
         ...(body === undefined ? {} : { body }),
       })
-    }).catch(toldAsGone(id))
+    // Bytes that were taken from the client cannot be sent a second time.
+    const { value } = await reachHost(use, id, write, body === undefined ? {} : { patienceMs: 0 }).catch(toldAsGone(id))
     return value as HostFile
   }
   const receiver = {

@@ -15,8 +15,16 @@ export interface ReachUses {
   readonly mesh: Mesh
 }
 
-/** A host that is being restarted is back within this; the sweep gives up on one that is silent for longer. */
-const patienceMs = 90_000
+export interface ReachOptions {
+  readonly signal?: AbortSignal
+  /** How long a host that is away or full is asked again; 0: once. */
+  readonly patienceMs?: number
+}
+
+/** A request waits for so long. */
+const requestPatienceMs = 10_000
+/** A command waits longer: a host that is being restarted is back within this, and the sweep gives up on one that is not. */
+export const commandPatienceMs = 90_000
 const pauses = { baseMs: 100, maxMs: 2_000, factor: 2, jitter: 0.3 }
 
 export const noRoom = () =>
@@ -30,20 +38,21 @@ export async function reachHost<Result>(
   use: ReachUses,
   containerId: string,
   ask: (owner: MeshOwner, order: BoxOrder) => Promise<Result>,
-  signal?: AbortSignal,
+  { signal, patienceMs = requestPatienceMs }: ReachOptions = {},
 ): Promise<Result> {
   const until = Date.now() + patienceMs
   for (let attempt = 1; ; attempt += 1) {
     const row = await findAnyContainer(use.db, containerId)
     if (row === null || row.status === 'expired' || row.status === 'deleted') throw lost(containerId, row)
-    const owner = row.host_id === null ? await place(use, row) : await findHost(use.db, row.host_id)
-    if (owner === null) throw noRoom()
     try {
+      const owner = row.host_id === null ? await place(use, row) : await findHost(use.db, row.host_id)
+      if (owner === null) throw noRoom()
       return await ask(owner, orderOf(row))
     } catch (error) {
       const away = error instanceof MeshUnreachable || (error instanceof Fault && error.code === 'server_overloaded')
       if (!away || signal?.aborted === true) throw error
-      if (Date.now() > until) {
+      if (Date.now() >= until) {
+        if (error instanceof Fault || row.host_id === null) throw error
         throw new ContainerLost(`The host of the container ${containerId} does not answer.`, { cause: error })
       }
     }

@@ -3,7 +3,7 @@ import { bounded } from '#platform/std/clock.ts'
 import { hostCommands, type CancelInput, type ExecuteEvent, type ExecuteInput } from '../host/wire.ts'
 import type { CommandResult } from '../host/ledger.ts'
 import { touchContainer } from '../store/containers.ts'
-import { reachHost, type ReachUses } from './reach-host.ts'
+import { commandPatienceMs, reachHost, type ReachUses } from './reach-host.ts'
 
 export interface ShellCall {
   readonly containerId: string
@@ -52,7 +52,7 @@ export async function runShell(use: ReachUses, call: ShellCall, listener: ShellL
         const { events } = await use.mesh.ask(owner, hostCommands.execute, { input, signal })
         return await collect(events() as AsyncIterable<ExecuteEvent>, told, listener)
       },
-      signal,
+      { signal, patienceMs: commandPatienceMs },
     )
     await touchContainer(use.db, containerId)
     return {
