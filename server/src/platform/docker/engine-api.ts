@@ -66,11 +66,11 @@ export function createEngineApi(socketPath: string): EngineApi {
   const docker = new Docker({ socketPath, timeout: timeoutMs })
   return {
     async info() {
-      const info = (await told(() => docker.info())) as Record<string, unknown>
+      const info = (await told(() => docker.info())) as { Runtimes?: object; MemTotal?: number; ServerVersion?: string }
       return {
-        runtimes: Object.keys((info['Runtimes'] ?? {}) as object),
-        memoryBytes: Number(info['MemTotal'] ?? 0),
-        version: String(info['ServerVersion'] ?? 'unknown'),
+        runtimes: Object.keys(info.Runtimes ?? {}),
+        memoryBytes: info.MemTotal ?? 0,
+        version: info.ServerVersion ?? 'unknown',
       }
     },
     async hasImage(tag) {
@@ -113,7 +113,7 @@ export function createEngineApi(socketPath: string): EngineApi {
     },
     async attachExec(id, options) {
       const exec = await told(() => docker.getContainer(id).exec(execOf(options, true)))
-      return (await told(() => exec.start({}))) as unknown as Readable
+      return await told(() => exec.start({}))
     },
     async runExec(id, options) {
       const exec = await told(() => docker.getContainer(id).exec(execOf(options, true)))
@@ -129,10 +129,17 @@ export function createEngineApi(socketPath: string): EngineApi {
     async watch(label, onEvent, signal) {
       const filters = { type: ['container' as const], event: ['die', 'oom'], label: [label] }
       const stream = (await told(() => docker.getEvents({ filters }))) as unknown as Readable
-      const stop = () => stream.destroy()
+      const lines = createInterface({ input: stream })
+      // Lines know the end of their stream, not its destruction.
+      const stop = () => {
+        stream.destroy()
+        lines.close()
+      }
+      stream.once('close', () => lines.close())
       signal.addEventListener('abort', stop, { once: true })
       try {
-        for await (const line of createInterface({ input: stream })) {
+        signal.throwIfAborted()
+        for await (const line of lines) {
           const { Action, Actor } = JSON.parse(line) as { Action: 'die' | 'oom'; Actor: { ID: string } }
           onEvent({ kind: Action, id: Actor.ID })
         }
@@ -140,6 +147,7 @@ export function createEngineApi(socketPath: string): EngineApi {
         if (!signal.aborted) throw error
       } finally {
         signal.removeEventListener('abort', stop)
+        stop()
       }
     },
   }
