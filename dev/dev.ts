@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'
 import { writeDevEnv } from './dev-env.ts'
 import { readNodes } from './read-nodes.ts'
+import { readSandboxWish } from './sandbox/sandbox.ts'
 import { startStack, type Stack } from './stack.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -15,12 +16,12 @@ const internalPort = 8081
 const help = `npm run dev [-- options]
 
   --split              each role as a process of its own
-  --nodes api=2,worker=2   several processes a role (api nodes share one port)
+  --nodes api=2,worker=2,sandbox=2   several processes a role (api nodes share one port)
   --data DIR           where engines and files live (default .data)
   --no-watch           do not restart the server when a source file is saved
 
 The model \`rehearsal\` is always there; docs/guides/rehearsal.md says what to ask it. SWITCHYARD_MODELS=models.yaml brings
-your own models beside it.
+your own models beside it. SWITCHYARD_DEV_SANDBOX_IMAGE=slim|full|none chooses the image of hosted containers (default full).
 `
 
 function print(line: string): void {
@@ -35,6 +36,7 @@ function table(stack: Stack, envFile: string): string {
     ...(stack.postgres === null ? [] : [['PostgreSQL', `127.0.0.1:${stack.postgres.port}`] as [string, string]]),
     ['Restate', stack.restate.adminUrl],
     ...(stack.rehearsal === null ? [] : [['Model', 'rehearsal (docs/guides/rehearsal.md)'] as [string, string]]),
+    ['Hosted shell', stack.sandbox?.state ?? 'off'],
     ['Project key', stack.seeded.projectKey],
     ['Admin key', stack.seeded.adminKey],
     ['Settings for a shell', envFile],
@@ -99,6 +101,7 @@ async function main(): Promise<number> {
     dataDir,
     outboundHosts: [],
     rehearsal: true,
+    sandbox: readSandboxWish(process.env['SWITCHYARD_DEV_SANDBOX_IMAGE']),
     nodes: readNodes(values.nodes, values.split),
     ports: {
       http: Number(process.env['SWITCHYARD_HTTP_PORT'] ?? httpPort),

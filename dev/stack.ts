@@ -7,6 +7,7 @@ import { startPostgres, type Postgres } from './engines/postgres.ts'
 import { startRestate, type Restate } from './engines/restate.ts'
 import { startValkey, type Valkey } from './engines/valkey.ts'
 import { startRehearsal, type Rehearsal } from './rehearsal/rehearsal.ts'
+import { startSandbox, withoutSandbox, type DevSandbox, type SandboxWish } from './sandbox/sandbox.ts'
 import { keepDevSecrets } from './dev-secrets.ts'
 import { seed, type Seeded } from './seed.ts'
 import { startServerNode, type ServerNode } from './server-node.ts'
@@ -14,7 +15,7 @@ import { keepTls, type TlsFiles } from './tls.ts'
 
 export interface StackOptions {
   readonly dataDir: string
-  /** How many processes run which roles: `{ all: 1 }`, or `{ api: 2, worker: 2 }`. */
+  /** How many processes run which roles: `{ all: 1 }`, or `{ api: 2, worker: 2, sandbox: 2 }`. */
   readonly nodes: Readonly<Record<string, number>>
   /** Wished for; another port is taken when one is in use. */
   readonly ports?: { readonly http?: number; readonly tls?: number; readonly internal?: number }
@@ -24,6 +25,8 @@ export interface StackOptions {
   readonly outboundHosts?: readonly string[]
   /** Whether the model `rehearsal` is there, beside those of `SWITCHYARD_MODELS`. */
   readonly rehearsal?: boolean
+  /** The image of hosted containers. Without it the stack looks for no Docker, and a hosted shell has no host. */
+  readonly sandbox?: SandboxWish
   /** Settings of the server beyond those of dev. */
   readonly settings?: Readonly<Record<string, string>>
   readonly onProgress?: (line: string) => void
@@ -35,6 +38,7 @@ export interface Stack {
   readonly valkey: Valkey | null
   readonly restate: Restate
   readonly rehearsal: Rehearsal | null
+  readonly sandbox: DevSandbox | null
   readonly nodes: readonly ServerNode[]
   readonly seeded: Seeded
   readonly tls: TlsFiles
@@ -79,10 +83,11 @@ async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'st
     ...(onProgress && { onProgress }),
     ...(options.onUnexpectedExit && { onUnexpectedExit: (reason: string) => options.onUnexpectedExit?.(name, reason) }),
   })
-  const [postgres, valkey, restate] = await Promise.all([
+  const [postgres, valkey, restate, sandbox] = await Promise.all([
     given.postgresUrl === undefined ? startPostgres(at('postgres')).then(keep) : null,
     given.valkeyUrl === undefined ? startValkey(at('valkey')).then(keep) : null,
     startRestate({ ...at('restate'), ports: secrets.restatePorts }).then(keep),
+    options.sandbox === undefined ? null : hostContainers(options, options.sandbox).then(keep),
   ])
   const postgresUrl = given.postgresUrl ?? postgres?.url ?? ''
   await migrate({ url: postgresUrl, folder: migrationsFolder, onApplied: (name) => onProgress?.(`migrated ${name}`) })
@@ -111,10 +116,11 @@ async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'st
     SWITCHYARD_TLS_KEY_FILE: tls.key,
     SWITCHYARD_DRAIN_TIMEOUT_MS: String(drainTimeoutMs),
     ...(rehearsal && { SWITCHYARD_MODELS: rehearsal.modelsFile }),
+    ...(sandbox?.settings ?? withoutSandbox(dataDir)),
     ...options.settings,
   }
   const nodes = await startNodes(options, env, keep)
-  return { postgres, valkey, restate, rehearsal, nodes, seeded, tls, httpPort, tlsPort, env }
+  return { postgres, valkey, restate, rehearsal, sandbox, nodes, seeded, tls, httpPort, tlsPort, env }
 }
 
 async function rehearse(dataDir: string): Promise<Rehearsal> {
@@ -122,22 +128,32 @@ async function rehearse(dataDir: string): Promise<Rehearsal> {
   return await startRehearsal({ dataDir, ...(modelsFile !== undefined && modelsFile !== '' && { modelsFile }) })
 }
 
+async function hostContainers({ dataDir, onProgress }: StackOptions, image: SandboxWish): Promise<DevSandbox> {
+  const given = {
+    socket: process.env['SWITCHYARD_SANDBOX_DOCKER_SOCKET'],
+    image: process.env['SWITCHYARD_SANDBOX_IMAGE'],
+  }
+  return await startSandbox({ dataDir, image, given, ...(onProgress && { onProgress }) })
+}
+
 async function startNodes(options: StackOptions, env: NodeJS.ProcessEnv, keep: Keep): Promise<ServerNode[]> {
   const wanted = Object.entries(options.nodes).flatMap(([roles, count]) =>
     Array.from({ length: count }, (_none, index) => ({
       roles,
       name: roles === 'all' ? 'server' : `${roles} ${index + 1}`,
+      // Its folder is a host's identity: two hosts never share one.
+      env: index === 0 ? env : { ...env, SWITCHYARD_SANDBOX_DIR: `${env['SWITCHYARD_SANDBOX_DIR']}-${index + 1}` },
     })),
   )
   const nodes: ServerNode[] = []
-  for (const [index, { roles, name }] of wanted.entries()) {
+  for (const [index, { roles, name, env: own }] of wanted.entries()) {
     const internalPort = await choosePort(index === 0 ? options.ports?.internal : undefined)
     const node = await startServerNode({
       name,
       roles,
       dataDir: options.dataDir,
       internalPort,
-      env,
+      env: own,
       ...(options.onProgress && { onProgress: options.onProgress }),
       ...(options.onUnexpectedExit && {
         onUnexpectedExit: (reason: string) => options.onUnexpectedExit?.(name, reason),
