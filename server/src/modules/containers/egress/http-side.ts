@@ -41,9 +41,9 @@ export function createHttpSide(
   server.maxHeadersCount = 0
 
   const prepare = (request: IncomingMessage): Prepared => prepareExchange(passage, request, sides.get(request.socket))
-  const note = (refusal: Refusal) => {
+  const note = (refusal: Refusal, verdict: 'refused' | 'failed' = 'refused') => {
     const { refused: reason, host, port } = refusal
-    passage.receipt({ host, port, bytesIn: 0, bytesOut: 0, verdict: 'refused', reason })
+    passage.receipt({ host, port, bytesIn: 0, bytesOut: 0, verdict, reason })
   }
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -83,17 +83,22 @@ export function createHttpSide(
     serve(socket: Socket, side: Side): void {
       const agent = agentOf(passage, side)
       const head = headTimer(socket)
-      sides.set(socket, { ...side, agent, head })
+      const held = { ...side, agent, head, asked: false }
+      sides.set(socket, held)
       side.visit.holds(agent)
       head.start()
       server.emit('connection', socket)
-      socket.once('close', () => side.visit.close())
+      socket.once('close', () => {
+        side.visit.close()
+        // Some clients look at the certificate only now. One that leaves without a word did not like it.
+        if (side.secure && !held.asked) note({ ...malformed(side), refused: 'client_tls_failed' }, 'failed')
+      })
       socket.resume()
     },
   }
 }
 
-type Held = Side & { agent: Agent; head: HeadTimer }
+type Held = Side & { agent: Agent; head: HeadTimer; asked: boolean }
 type Refusal = { refused: Reason; host: string; port: number }
 type Prepared = Exchange | Refusal
 
@@ -105,6 +110,7 @@ const malformed = (side: Side | undefined): Refusal => ({
 
 /** Everything that is asked of a request before a byte of it goes anywhere. */
 function prepareExchange(passage: Passage, request: IncomingMessage, side: Held | undefined): Prepared {
+  if (side !== undefined) side.asked = true
   if (side === undefined || !framingIsPlain(request)) return malformed(side)
   side.head.stop()
   const target = targetOf(request, headerValues(request, 'host'), side)

@@ -217,6 +217,18 @@ egressTest('the certificate of a secret host is checked, and its fault is told',
   assert.deepEqual(b.host.seen, [])
 })
 
+egressTest('a client that does not trust the authority of its container leaves a receipt that says so', async (t) => {
+  const b = await bench(t)
+  await assert.rejects(enterTls(b.socketPath, { servername: 'api.example', ca: b.certificates.ca }))
+  const h2 = { servername: 'api.example', ca: b.caPem ?? '', ALPNProtocols: ['h2'] }
+  await assert.rejects(enterTls(b.socketPath, h2))
+  const receipts = await b.receiptsOf(b.containerId, 2)
+  assert.deepEqual(
+    receipts.map(({ reason }) => reason),
+    ['client_tls_failed', 'client_tls_failed'],
+  )
+})
+
 egressTest('large bodies pass both ways, and no value is ever in the log', async (t) => {
   const b = await bench(t, { answer: (request, response) => void request.pipe(response) })
   const tls = await b.tls()

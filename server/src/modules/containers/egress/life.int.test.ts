@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -83,6 +83,8 @@ egressTest('secrets wait for their container, stay with it, and go when it goes'
   })
   await client.park('cntr_a', [SECRET])
   assert.deepEqual(await client.list(), [{ containerId: 'cntr_a', attached: false, hasSecrets: true }])
+  const nowhere = { ...given('cntr_a'), socketPath: join(bench.folder, 'missing', 'proxy.sock') }
+  await assert.rejects(client.attach(nowhere))
   const first = await client.attach(given('cntr_a'))
   assert.deepEqual(first.names, [{ name: 'API_KEY', domain: 'api.example' }])
   assert.equal((await stat(given('cntr_a').socketPath)).mode & 0o777, 0o666)
@@ -176,6 +178,22 @@ egressTest(
     )
   },
 )
+
+egressTest('a path that is too long for a unix socket is listened on all the same', async (t) => {
+  const bench = await egressBench(t)
+  const folder = join(bench.folder, 'x'.repeat(120))
+  await mkdir(folder)
+  const rules = { requestDomains: [], ...OPEN }
+  await bench.client.attach({
+    containerId: 'cntr_1',
+    organizationId: 'org_1',
+    socketPath: join(folder, 'p.sock'),
+    ...rules,
+  })
+  assert.ok((await stat(join(folder, 'p.sock'))).isSocket())
+  await bench.client.detach('cntr_1')
+  await assert.rejects(stat(join(folder, 'p.sock')))
+})
 
 egressTest('new settings are taken without a restart', async (t) => {
   const bench = await egressBench(t)

@@ -61,6 +61,9 @@ test('a value that no header can carry is refused without being repeated', () =>
 test('values are UTF-8 on the wire, and zeros once they are wiped', () => {
   const umlaut = holdSecrets([{ domain: 'a.example', name: 'K', value: 'ü' }])
   assert.deepEqual(replacePlaceholders('$K', 'a.example', umlaut), replaced('\u00c3\u00bc', 1))
+  const named = holdSecrets([{ domain: 'a.example', name: 'schlüssel', value: 'v' }])
+  const text = Buffer.from('$schlüssel').toString('latin1')
+  assert.deepEqual(replacePlaceholders(text, 'a.example', named), replaced('v', 1))
   wipeSecrets(umlaut)
   assert.deepEqual(umlaut[0]?.value, Buffer.alloc(2))
 })

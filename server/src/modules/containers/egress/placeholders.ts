@@ -26,7 +26,7 @@ export function replacePlaceholders(text: string, host: string, secrets: readonl
       at = sign + 1
       continue
     }
-    const own = secrets.find(({ name, domain }) => name === meant && domain === host)
+    const own = secrets.find(({ wireName, domain }) => wireName === meant && domain === host)
     if (own === undefined) return { kind: 'foreign', name: meant }
     // Latin-1 is how header values cross the HTTP code, byte by byte.
     out += text.slice(at, sign) + own.value.toString('latin1')
@@ -62,8 +62,8 @@ const unchanged = (text: string): Replaced => ({ kind: 'replaced', text, count: 
 
 function longestAt(text: string, at: number, secrets: readonly Secret[]): string | null {
   let longest: string | null = null
-  for (const { name } of secrets) {
-    if (text.startsWith(name, at) && name.length > (longest?.length ?? 0)) longest = name
+  for (const { wireName } of secrets) {
+    if (text.startsWith(wireName, at) && wireName.length > (longest?.length ?? 0)) longest = wireName
   }
   return longest
 }

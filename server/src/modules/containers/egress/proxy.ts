@@ -80,13 +80,16 @@ export class EgressProxy {
   async attach(given: AttachGiven): Promise<Attached> {
     const known = this.#containers.get(given.containerId)
     if (known === undefined && this.#containers.size >= CONTAINERS_MAX) throw new Error('too many containers')
-    const secrets = this.#takeParked(given.containerId) ?? known?.secrets ?? []
+    // Taken only once the way out is open: an attach that failed can be asked for again.
+    const parked = this.#parked.get(given.containerId)?.secrets
+    const secrets = parked ?? known?.secrets ?? []
     const authority = known?.authority ?? (secrets.length > 0 ? await createAuthority(given.containerId) : null)
     const visits = known?.visits ?? new Set<Visit>()
     const passage = this.#passage(given.containerId, visits)
     const open = known !== undefined && known.given.socketPath === given.socketPath && existsSync(given.socketPath)
     if (!open) known?.listener.close()
     const listener = open ? known.listener : await openListener(given.socketPath, passage)
+    if (parked !== undefined) this.#takeParked(given.containerId)
     if (known !== undefined && known.secrets !== secrets) wipeSecrets(known.secrets)
     const refusals = known?.refusals ?? { since: 0, count: 0 }
     this.#containers.set(given.containerId, { given, secrets, authority, visits, listener, refusals })

@@ -14,6 +14,8 @@ export const REASONS = {
   name_not_resolved: 'The host name has no address.',
   connect_failed: 'No connection to the host could be made.',
   tls_failed: 'No TLS session with the host could be made, or its certificate is not trusted.',
+  client_tls_failed:
+    'The client broke TLS off: it does not trust the roots in /run/egress, or speaks nothing but HTTP/2.',
   bad_reply: 'The host broke off, or its reply cannot be read.',
   secret_of_other_host: 'A header names a secret that belongs to another domain. It was not sent.',
   secret_not_over_http: 'Secrets are applied over https only. Use https://, or have an administrator allow plain http.',

@@ -4,7 +4,13 @@ import { readHostName } from './host-name.ts'
 export type GivenSecret = { domain: string; name: string; value: string }
 
 /** As it is held: bytes, so that they can be overwritten. The strings they came in and go out as cannot be. */
-export type Secret = { domain: string; name: string; value: Buffer }
+export type Secret = {
+  domain: string
+  name: string
+  /** The name as header text holds it: one character for each byte. */
+  wireName: string
+  value: Buffer
+}
 
 export const SECRETS_MAX = 64
 const NAME_LENGTH_MAX = 256
@@ -24,7 +30,7 @@ export function holdSecrets(given: readonly GivenSecret[]): Secret[] {
     if (bytes.length > VALUE_BYTES_MAX || UNSENDABLE.test(value)) {
       throw new Error(`the value of the secret ${JSON.stringify(name)} does not fit into a header`)
     }
-    return { domain: host, name, value: bytes }
+    return { domain: host, name, wireName: Buffer.from(name, 'utf8').toString('latin1'), value: bytes }
   })
 }
 

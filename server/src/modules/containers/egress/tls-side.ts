@@ -70,13 +70,22 @@ async function terminate(
   const inner = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ['http/1.1'] })
   visit.holds(inner)
   const timer = setTimeout(() => visit.close(), HELLO_TIMEOUT_MS)
+  const broken = () => {
+    const reason = visit.cutFor ?? 'client_tls_failed'
+    use.passage.receipt({ host, port: visit.port, bytesIn: 0, bytesOut: 0, verdict: 'failed', reason })
+  }
   inner.on('error', () => inner.destroy())
+  inner.once('close', broken)
+  // A client that leaves in the middle of its handshake only closes its half.
+  const left = () => inner.destroy()
+  inner.once('end', left)
   inner.once('close', () => {
     clearTimeout(timer)
     socket.destroy()
   })
   inner.once('secure', () => {
     clearTimeout(timer)
+    inner.off('close', broken).off('end', left)
     use.http.serve(inner, { kind: 'origin', visit, host, secure: true })
   })
 }

@@ -104,6 +104,8 @@ async function receiptsOf(
 export async function enter(socketPath: string, port: 80 | 443 | 3128): Promise<Socket> {
   const socket = connect({ path: socketPath, allowHalfOpen: true })
   await once(socket, 'connect')
+  // The proxy may have closed it by now.
+  socket.on('error', () => socket.destroy())
   socket.write(`{"port":${port}}\n`)
   return socket
 }

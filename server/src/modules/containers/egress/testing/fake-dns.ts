@@ -1,13 +1,17 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv4 } from 'node:net'
-import type { TestContext } from 'node:test'
+
+/** A test, or whoever else ends things when it is over. */
+export interface Ending {
+  after(end: () => void): void
+}
 
 const A = 1
 const AAAA = 28
 
 /** A DNS server on loopback whose answers a test may change while it runs. Names it does not know do not exist. */
-export async function fakeDns(t: TestContext, records: Map<string, string[]>) {
+export async function fakeDns(t: Ending, records: Map<string, string[]>) {
   const asked: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {

@@ -2,13 +2,13 @@ import { createServer as createHttp, type IncomingMessage, type RequestListener 
 import { createServer as createHttps } from 'node:https'
 import { once } from 'node:events'
 import type { Server } from 'node:net'
-import type { TestContext } from 'node:test'
+import type { Ending } from './fake-dns.ts'
 
 export type Seen = { secure: boolean; method: string; url: string; host: string; headers: IncomingMessage['headers'] }
 
 /** A host of the outside world on an address of its own, with https on 443 and http on 80. */
 export async function upstream(
-  t: TestContext,
+  t: Ending,
   given: { address: string; cert: string; key: string; answer?: RequestListener },
 ) {
   const seen: Seen[] = []
