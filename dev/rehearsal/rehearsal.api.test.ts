@@ -122,6 +122,24 @@ test('the rehearsal model shows every feature', async (t) => {
     assert.equal(after.output_text, 'I have listed your files.')
   })
 
+  await t.test('runs the commands that stand between backticks, and names the files that they name', async () => {
+    const tools = [{ type: 'shell' as const, environment: { type: 'local' as const } }]
+    const asked = await ask('Please run `echo hi > /mnt/data/hi.txt` and `ls`.', { tools })
+    const [call] = asked.output
+    assert.ok(call?.type === 'shell_call')
+    assert.deepEqual(call.action.commands, ['echo hi > /mnt/data/hi.txt', 'ls'])
+    const entry = { stdout: '', stderr: '', outcome: { type: 'exit' as const, exit_code: 0 } }
+    const output = { type: 'shell_call_output' as const, call_id: call.call_id, output: [entry, entry] }
+    const after = await client.responses.create({
+      model: 'rehearsal',
+      previous_response_id: asked.id,
+      input: [output],
+      tools,
+    })
+    assert.equal(after.output_text, 'I have run it. See /mnt/data/hi.txt.')
+    assert.equal((await ask('Run `ls`.')).output_text, 'Declare the shell tool, and I will run it.')
+  })
+
   await t.test('uses the older local shell and the patch tool', async () => {
     const where = await ask('Which directory is this?', { tools: [{ type: 'local_shell' }] })
     const patch = await ask('Write a greeting.', { tools: [{ type: 'apply_patch' }] })

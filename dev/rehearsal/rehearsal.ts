@@ -2,6 +2,7 @@ import { LLMock, loadFixturesFromDir, Logger } from '@copilotkit/aimock'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../engines/free-port.ts'
 import { readRefusals, refuse } from './refusals.ts'
+import { runCommands } from './run-commands.ts'
 import { writeModels } from './write-models.ts'
 
 const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url))
@@ -29,6 +30,7 @@ export async function startRehearsal({ dataDir, modelsFile }: RehearsalOptions):
     logLevel: 'silent',
     journalMaxEntries: journalEntriesMax,
   })
+  mock.addFixtures(runCommands)
   // Its loader wonders aloud about the file of refusals.
   mock.addFixtures(loadFixturesFromDir(fixtures, new Logger('silent')).map(anyCase))
   mock.mount(chatPath, { handleRequest: refuse(readRefusals(fixtures)) })
