@@ -27,11 +27,13 @@ export interface BenchOptions {
   readonly profileDir?: string | undefined
   /** Of the server, beyond those of every bench. */
   readonly settings?: Readonly<Record<string, string>>
+  /** One process with which roles, the api being one of them. */
+  readonly roles?: string
 }
 
 /** Engines, one api process and a load generator, which all go afterwards. */
 export async function withBench<Result>(
-  { profileDir, settings }: BenchOptions,
+  { profileDir, settings, roles = 'api' }: BenchOptions,
   work: (bench: Bench) => Promise<Result>,
 ): Promise<Result> {
   const twins: SupervisedProcess[] = []
@@ -40,7 +42,7 @@ export async function withBench<Result>(
   process.once('SIGTERM', tellTwins).once('SIGINT', tellTwins)
   const profile = profileDir !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${resolve(profileDir)}` }
   const stack = await startTemporaryStack({
-    nodes: { api: 1 },
+    nodes: { [roles]: 1 },
     settings: { ...asInProduction, ...profile, ...settings },
   })
   const generator = new LoadGenerator()

@@ -8,6 +8,8 @@ export interface ProviderOptions {
   readonly port: number
   /** Pieces of text in a stream. */
   readonly events: number
+  /** How long a stream says nothing. */
+  readonly firstTokenMs?: number
 }
 
 interface Stream {
@@ -45,7 +47,7 @@ const answer = Buffer.from(
   }),
 )
 
-function serve({ port, events }: ProviderOptions): void {
+function serve({ port, events, firstTokenMs = 0 }: ProviderOptions): void {
   const pieces = [
     choice({ role: 'assistant', content: '' }),
     ...Array.from({ length: events }, (_none, number) => choice({ content: ` word${number}` })),
@@ -80,8 +82,12 @@ function serve({ port, events }: ProviderOptions): void {
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ bytesTaken }))
       } else if (body.includes('"stream":true')) {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
-        streams.add({ response, at: 0 })
-        if (streams.size === 1) setImmediate(tell)
+        const begin = () => {
+          streams.add({ response, at: 0 })
+          if (streams.size === 1) setImmediate(tell)
+        }
+        if (firstTokenMs === 0) begin()
+        else setTimeout(begin, firstTokenMs)
       } else {
         response.writeHead(200, { 'content-type': 'application/json', 'content-length': answer.length }).end(answer)
       }

@@ -22,7 +22,7 @@ export interface ResponsesBench extends Bench {
 
 /** Engines, one api process, and a provider that every twin asks. */
 export async function withProvider<Result>(
-  options: BenchOptions & Pick<ProviderOptions, 'events'>,
+  options: BenchOptions & Pick<ProviderOptions, 'events' | 'firstTokenMs'>,
   work: (bench: ResponsesBench) => Promise<Result>,
 ): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-bench-'))
@@ -39,10 +39,14 @@ export async function withProvider<Result>(
   // JSON is YAML.
   writeFileSync(modelsFile, JSON.stringify({ models: [model] }))
   try {
-    return await withBench({ ...options, settings: { SWITCHYARD_MODELS: modelsFile } }, async (bench) => {
-      await startTwin<ProviderOptions>(bench, 'provider-double', { port, events: options.events })
-      return await work({ ...bench, provider })
-    })
+    return await withBench(
+      { ...options, settings: { ...options.settings, SWITCHYARD_MODELS: modelsFile } },
+      async (bench) => {
+        const { events, firstTokenMs = 0 } = options
+        await startTwin<ProviderOptions>(bench, 'provider-double', { port, events, firstTokenMs })
+        return await work({ ...bench, provider })
+      },
+    )
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

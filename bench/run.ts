@@ -19,6 +19,9 @@ import { benchResponsesPlain } from './responses-plain.ts'
 import { benchResponsesSocket } from './responses-socket.ts'
 import { benchResponsesStore } from './responses-store.ts'
 import { benchResponsesStream } from './responses-stream.ts'
+import { benchSandboxExec } from './sandbox-exec.ts'
+import { benchSandboxLazy } from './sandbox-lazy.ts'
+import { benchSandboxStart } from './sandbox-start.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 const baselineFile = new URL('baseline.json', import.meta.url)
@@ -80,6 +83,18 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       : benchChatGateways({ profileDir, rounds: 5, seconds: 4, warmUpRequests: 2_000, warmUpStreams: 300 }, say),
   'responses-socket': ({ ci, profileDir }, say) =>
     benchResponsesSocket(ci ? { profileDir, rounds: 5, loops: 1 } : { profileDir, rounds: 5, loops: 10 }, say),
+  'sandbox-exec': ({ ci }, say) =>
+    benchSandboxExec(
+      ci ? { rounds: 3, samples: 5, runtimes: ['runc'] } : { rounds: 5, samples: 40, runtimes: ['runc', 'runsc'] },
+      say,
+    ),
+  'sandbox-start': ({ ci }, say) =>
+    benchSandboxStart(
+      ci ? { rounds: 1, samples: 3, runtimes: ['runc'] } : { rounds: 5, samples: 10, runtimes: ['runc', 'runsc'] },
+      say,
+    ),
+  'sandbox-lazy': ({ ci, profileDir }, say) =>
+    benchSandboxLazy(ci ? { profileDir, rounds: 3, samples: 3 } : { profileDir, rounds: 5, samples: 20 }, say),
 }
 
 /** Ratios of the last full run that was kept, by the name of the figure. */
