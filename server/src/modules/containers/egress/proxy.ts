@@ -80,7 +80,8 @@ export class EgressProxy {
   async attach(given: AttachGiven): Promise<Attached> {
     const known = this.#containers.get(given.containerId)
     if (known === undefined && this.#containers.size >= CONTAINERS_MAX) throw new Error('too many containers')
-    // Taken only once the way out is open: an attach that failed can be asked for again.
+    // Taken only once the way out is open: an attach that failed can be asked for again. They do not run out meanwhile.
+    this.keep(given.containerId)
     const parked = this.#parked.get(given.containerId)?.secrets
     const secrets = parked ?? known?.secrets ?? []
     const authority = known?.authority ?? (secrets.length > 0 ? await createAuthority(given.containerId) : null)
