@@ -1,7 +1,8 @@
 import { constants, watch } from 'node:fs'
-import { chown, mkdir, open, rm } from 'node:fs/promises'
+import { chown, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
+import { removeTree } from './remove-tree.ts'
 
 /** What a command prints beyond this is not kept, for each of its streams. */
 export const captureBytes = 1024 * 1024
@@ -89,7 +90,7 @@ export class Spool {
   }
 
   async remove(): Promise<void> {
-    await rm(this.folder, { recursive: true, force: true })
+    await removeTree(this.folder)
   }
 }
 
