@@ -44,6 +44,12 @@ export class Boxes {
   readonly #claims = new Map<string, Promise<Box>>()
   readonly #byEngineId = new Map<string, Box>()
   readonly #pool: Box[] = []
+  /** Whose data has to go: it is tried again until it has. */
+  readonly #doomed = new Set<Box>()
+  /** Every box that this process answers for, until it is gone. */
+  readonly #held = new Map<string, Box>()
+  /** Those that are being made, or whose machine is: its name is not known yet. */
+  readonly #starting = new Set<string>()
   #making = 0
   #bootId = ''
   #ending = false
@@ -75,6 +81,7 @@ export class Boxes {
       if (mine && owed.has(note.order.containerId) && !this.#claimed.has(note.order.containerId)) {
         const box = new Box(root, note)
         box.died = !inEngine.some(({ id, running }) => id === note.engineId && running)
+        this.#held.set(note.boxId, box)
         this.#keep(note.order.containerId, box)
         kept.add(note.engineId)
         await this.#adopt(box, note.order)
@@ -129,15 +136,20 @@ export class Boxes {
   async revive(box: Box): Promise<void> {
     if (box.gone) throw new Error('the box is gone')
     const { engine, log } = this.#use
+    const { boxId, memoryBytes } = box.note
     await engine.remove(box.engineId)
     this.#byEngineId.delete(box.engineId)
-    const engineId = await this.#start(box.note.boxId, box.note.memoryBytes, box)
-    await box.write({ engineId })
-    this.#byEngineId.set(engineId, box)
+    this.#starting.add(boxId)
+    try {
+      await box.write({ engineId: await this.#start(boxId, memoryBytes, box) })
+    } finally {
+      this.#starting.delete(boxId)
+    }
+    this.#byEngineId.set(box.engineId, box)
     box.died = false
     const { order } = box.note
     if (order !== null) await this.#adopt(box, order)
-    log.info({ box: box.note.boxId, container: order?.containerId }, 'a box got a new machine')
+    log.info({ box: boxId, container: order?.containerId }, 'a box got a new machine')
   }
 
   /** A box whose way out cannot be opened again is still worth its files. */
@@ -153,17 +165,41 @@ export class Boxes {
   async destroy(containerId: string): Promise<void> {
     await this.#claims.get(containerId)?.catch(() => undefined)
     const box = this.#claimed.get(containerId)
+    if (box !== undefined) {
+      box.gone = true
+      this.#doomed.add(box)
+      this.#claimed.delete(containerId)
+    }
     await this.#use.release(containerId)
-    if (box === undefined) return
-    this.#claimed.delete(containerId)
-    await this.#destroy(box)
+    for (const doomed of this.#doomed) if (doomed.note.order?.containerId === containerId) await this.#destroy(doomed)
   }
 
   async #destroy(box: Box): Promise<void> {
     box.gone = true
+    this.#doomed.add(box)
     this.#byEngineId.delete(box.engineId)
     await this.#use.engine.remove(box.engineId)
     await removeBoxFolder(box.folder.root)
+    this.#held.delete(box.note.boxId)
+    this.#doomed.delete(box)
+  }
+
+  /** Removes what belongs to no box: an engine that went away in the middle of something may leave it behind. */
+  async reap(): Promise<number> {
+    const { engine, hostId } = this.#use
+    let removed = 0
+    for (const doomed of this.#doomed) await this.#destroy(doomed)
+    for (const { id, labels } of await engine.list(`${hostLabel}=${hostId}`)) {
+      const boxId = labels[boxLabel] ?? ''
+      if (this.#starting.has(boxId) || this.#held.get(boxId)?.engineId === id) continue
+      removed += (await engine.remove(id)) ? 1 : 0
+    }
+    for (const name of await readdir(this.#boxesDir)) {
+      if (this.#starting.has(name) || this.#held.has(name)) continue
+      await removeBoxFolder(join(this.#boxesDir, name))
+      removed += 1
+    }
+    return removed
   }
 
   note(event: { kind: 'die' | 'oom'; id: string }): void {
@@ -226,6 +262,7 @@ export class Boxes {
     const root = join(this.#boxesDir, boxId)
     const diskBytes = Math.min(diskBytesOf(memoryBytes), this.#use.diskBytesMax)
     const { uid, quota } = this.#use
+    this.#starting.add(boxId)
     try {
       await makeBoxFolder(root, { diskBytes, uid, quota })
       const box = new Box(root, {
@@ -238,10 +275,13 @@ export class Boxes {
         uploads: {},
       })
       await box.write({ engineId: await this.#start(boxId, memoryBytes, box) })
+      this.#held.set(boxId, box)
       return box
     } catch (error) {
       await removeBoxFolder(root).catch(() => undefined)
       throw error
+    } finally {
+      this.#starting.delete(boxId)
     }
   }
 

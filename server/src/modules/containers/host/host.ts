@@ -272,7 +272,10 @@ class SandboxHost {
     await cleared
   }
 
-  /** Boxes of containers that are nobody's any more: one may have been claimed while its container was being deleted. */
+  /**
+   * Boxes of containers that are nobody's any more: one may have been claimed while its container was being deleted. And
+   * what is no box at all.
+   */
   async #reconcile(): Promise<void> {
     const boxes = this.#boxes
     if (boxes === null || Date.now() - this.#reconciledAt < reconcileMs) return
@@ -280,6 +283,8 @@ class SandboxHost {
     const claimed = [...boxes.claimed.keys()]
     const live = await listLiveOfHost(this.#use.db, this.#id)
     for (const containerId of claimed) if (!live.has(containerId)) await boxes.destroy(containerId)
+    const strays = await boxes.reap()
+    if (strays > 0) this.#use.log.info({ strays }, 'removed what belonged to no box')
   }
 
   async #clearEnded(): Promise<void> {
