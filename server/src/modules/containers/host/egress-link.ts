@@ -92,7 +92,12 @@ export class EgressLink {
     this.#boxes.delete(containerId)
     // Nothing was ever parked or attached where no proxy runs.
     if (this.#client === null && this.#starting === null) return
-    await (await this.#proxy()).detach(containerId)
+    try {
+      await (await this.#proxy()).detach(containerId)
+    } catch (error) {
+      // What is gone holds nothing; the next tick replaces it.
+      if (!(error instanceof EgressFailed && error.gone)) throw error
+    }
   }
 
   /** Once a second: lists as they are now, receipts, and whether the proxy is still the one that holds the secrets. */
