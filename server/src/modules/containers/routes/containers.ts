@@ -17,7 +17,7 @@ import { hostCommands } from '../host/wire.ts'
 import { discard, provision, type ProvisionUses } from '../steps/provision.ts'
 import * as store from '../store/containers.ts'
 import { findHost } from '../store/hosts.ts'
-import { listReceipts, type ReceiptRow } from '../store/receipts.ts'
+import { isReceiptCursor, listReceipts, type ReceiptRow } from '../store/receipts.ts'
 import { noSuchContainer } from '../domain/faults.ts'
 
 export interface ContainerRouteUses extends ProvisionUses {
@@ -58,6 +58,9 @@ export const createContainerRoute = (use: ContainerRouteUses) =>
 
 export const listContainersRoute = (use: Pick<ContainerRouteUses, 'db'>) =>
   route(listContainers, async ({ scope, query }) => {
+    if (query.after !== undefined && !(await store.isContainerCursor(use.db, scope.projectId, query.after))) {
+      throw new Fault('invalid_value', 'No container with the id given in after.', { param: 'after' })
+    }
     const rows = await store.listContainers(use.db, scope.projectId, {
       after: query.after,
       limit: query.limit,
@@ -93,6 +96,9 @@ export const listEgressReceiptsRoute = (use: Pick<ContainerRouteUses, 'db'>) =>
   route(listEgressReceipts, async ({ scope, params, query }) => {
     const id = params.container_id
     if ((await store.findContainer(use.db, scope.projectId, id)) === null) throw noSuchContainer(id)
+    if (query.after !== undefined && !(await isReceiptCursor(use.db, id, query.after))) {
+      throw new Fault('invalid_value', 'No receipt with the id given in after.', { param: 'after' })
+    }
     const page = { after: query.after, limit: query.limit, order: query.order }
     return pageView(await listReceipts(use.db, id, page), query.limit, receiptView)
   })

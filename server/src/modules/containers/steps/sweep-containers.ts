@@ -31,6 +31,8 @@ const unstoredMs = 30 * 60_000
 const hostLostMs = 60_000
 /** How long the record of an expired container can be read. */
 const keptMs = 24 * 3_600_000
+/** So that whoever deletes page by page can ask for the page after the one that is gone. */
+const deletedKeptMs = 10 * 60_000
 const orphanAgeMs = 6 * 3_600_000
 
 /** One bounded round: ends what is due and not in use, and forgets what is gone. Returns how much there was to do. */
@@ -51,7 +53,7 @@ export async function sweepContainers(use: SweepUses): Promise<number> {
       unplaced.map(({ id }) => id),
     )
   }
-  const forgotten = await forgetContainers(db, keptMs, batch)
+  const forgotten = await forgetContainers(db, keptMs, deletedKeptMs, batch)
   return expired + lost + dropped + unplaced.length + forgotten
 }
 

@@ -135,7 +135,14 @@ const activeCount = statement<[string], { count: number }>(
   `select count(*) as count from containers.container where project_id = $1 and status = 'active'`,
 )
 
+const turn = statement<[string], never>(
+  'containers.turn',
+  `select 1 from pg_advisory_xact_lock(hashtextextended('containers of ' || $1, 0))`,
+)
+
+/** Those who count take turns until they commit: two that count at once would both find the last place free. */
 export async function countActive(tx: Tx, projectId: string): Promise<number> {
+  await tx.run(turn, [projectId])
   const [row] = await tx.run(activeCount, [projectId])
   return row?.count ?? 0
 }
@@ -165,6 +172,16 @@ export async function listContainers(
   page: ContainersPage,
 ): Promise<ContainerRow[]> {
   return await db.run(lists[page.order], [projectId, page.limit + 1, page.name ?? null, page.after ?? null])
+}
+
+const cursor = statement<[string, string], { id: string }>(
+  'containers.cursor',
+  'select id from containers.container where id = $1 and project_id = $2',
+)
+
+/** Whether a page can go on from here; one that was deleted a while ago still counts. */
+export async function isContainerCursor(db: Db<ContainersTables>, projectId: string, id: string): Promise<boolean> {
+  return (await db.run(cursor, [id, projectId])).length > 0
 }
 
 /** Ends a container on behalf of its project. Returns it when this call was the one. */

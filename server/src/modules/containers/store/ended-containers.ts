@@ -124,11 +124,11 @@ export async function markCleared(db: Db<ContainersTables>, ids: readonly string
   await db.run(cleared, [[...ids]])
 }
 
-const forget = statement<[number, number], { id: string }>(
+const forget = statement<[number, number, number], { id: string }>(
   'containers.forget',
   `delete from containers.container where id in
-     (select id from containers.container where cleared_at is not null
-        and (status = 'deleted' or cleared_at < clock_timestamp() - $1 * interval '1 millisecond') limit $2)
+     (select id from containers.container where cleared_at < clock_timestamp()
+        - case status when 'deleted' then $2 else $1 end * interval '1 millisecond' limit $3)
    returning id`,
 )
 
@@ -137,9 +137,14 @@ const forgetReceipts = statement<[string[]], never>(
   'delete from containers.egress_receipt where container_id = any($1)',
 )
 
-/** Removes the records of what has ended long enough ago. Returns how many. */
-export async function forgetContainers(db: Db<ContainersTables>, keptMs: number, limit: number): Promise<number> {
-  const ids = (await db.run(forget, [keptMs, limit])).map(({ id }) => id)
+/** Removes the records of what has expired, or was deleted, long enough ago. Returns how many. */
+export async function forgetContainers(
+  db: Db<ContainersTables>,
+  keptMs: number,
+  deletedKeptMs: number,
+  limit: number,
+): Promise<number> {
+  const ids = (await db.run(forget, [keptMs, deletedKeptMs, limit])).map(({ id }) => id)
   if (ids.length > 0) await db.run(forgetReceipts, [ids])
   return ids.length
 }

@@ -42,3 +42,12 @@ export async function listReceipts(
 ): Promise<ReceiptRow[]> {
   return await db.run(lists[page.order], [containerId, page.limit + 1, page.after ?? null])
 }
+
+const cursor = statement<[string, string], { id: string }>(
+  'containers.receipt-cursor',
+  'select id from containers.egress_receipt where id = $1 and container_id = $2',
+)
+
+export async function isReceiptCursor(db: Db<ContainersTables>, containerId: string, id: string): Promise<boolean> {
+  return (await db.run(cursor, [id, containerId])).length > 0
+}
