@@ -1,0 +1,40 @@
+import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { filesForShell, noteOfFile, withoutFileBytes } from './shell-files.ts'
+
+const message = (...content: unknown[]) =>
+  ({ type: 'message', id: 'msg_1', role: 'user', status: 'completed', content }) as unknown as StoredItem
+
+const text = { type: 'input_text', text: 'Read this.' }
+const inline = { type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,aGVsbG8=' }
+const bare = { type: 'input_file', file_data: 'aGVsbG8=' }
+const stored = { type: 'input_file', file_id: 'file-1' }
+const url = { type: 'input_file', file_url: 'https://example.com/a.pdf' }
+
+test('files of a message are for the shell: by content with a name, or by id', () => {
+  assert.deepEqual(filesForShell([message(text, inline, stored), message(bare, url)]), [
+    { filename: 'a.txt', base64: 'aGVsbG8=' },
+    { fileId: 'file-1' },
+    { filename: 'file', base64: 'aGVsbG8=' },
+  ])
+})
+
+// S1-4.2-d
+test('what is stored of a file in a message is its name and size, and no byte of its content', () => {
+  const kept = withoutFileBytes(message(text, inline, bare, url)) as { content: unknown[] }
+  assert.deepEqual(kept.content, [
+    text,
+    { type: 'input_file', filename: 'a.txt', bytes: 5 },
+    { type: 'input_file', filename: 'file', bytes: 5 },
+    url,
+  ])
+})
+
+test('a model reads where a file lies in place of its content', () => {
+  assert.deepEqual(noteOfFile({ type: 'input_file', filename: 'a.txt', bytes: 5 }), {
+    type: 'input_text',
+    text: "[The user's file a.txt is under /mnt/data of the shell.]",
+  })
+  assert.deepEqual(noteOfFile({ type: 'input_text', text: 'x' }), { type: 'input_text', text: 'x' })
+})
