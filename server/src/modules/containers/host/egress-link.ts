@@ -1,5 +1,6 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import type { OrgId } from '@switchyard/contracts/ids.ts'
 import type { Orgs } from '#modules/orgs/index.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -49,6 +50,8 @@ export class EgressLink {
   readonly #told = new Map<string, string>()
   /** Boxes with a way out, by container. */
   readonly #boxes = new Map<string, { box: Box; order: BoxOrder }>()
+  /** Attached to the forwarders. Forwarders outlive this process; what listens to them must not keep it alive. */
+  readonly #forwarders = new Set<Readable>()
 
   constructor(use: EgressUses) {
     this.#use = use
@@ -122,6 +125,8 @@ export class EgressLink {
   /** Those of the last second before the end. */
   async end(): Promise<void> {
     if (this.#client !== null) await this.#takeReceipts(this.#client).catch(() => undefined)
+    this.#boxes.clear()
+    for (const stream of this.#forwarders) stream.destroy()
   }
 
   async #proxy(): Promise<EgressClient> {
@@ -212,7 +217,9 @@ export class EgressLink {
       stream.once('end', () => reject(new Error('the forwarder ended')))
       stream.once('error', reject)
     })
+    this.#forwarders.add(stream)
     stream.once('close', () => {
+      this.#forwarders.delete(stream)
       const containerId = box.note.order?.containerId ?? ''
       if (box.died || box.engineId !== engineId || this.#boxes.get(containerId)?.box !== box) return
       // One that leaves at once has met another that runs already: that one is looked after from time to time.
