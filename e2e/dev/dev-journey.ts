@@ -1,6 +1,6 @@
 /**
- * What a newcomer does with the README alone: start it, read dev.env, ask the model, upload a file, list it, end it.
- * Afterwards no process and no port of it may be left.
+ * What a newcomer does with the README alone: start it, read dev.env, ask the model, upload a file, run a command in a
+ * hosted container, end it. Afterwards no process, no port and no mount of it may be left.
  *
  *   node e2e/dev/dev-journey.ts [--split]
  */
@@ -20,16 +20,20 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const readyBoundMs = 120_000
 const endBoundMs = 60_000
 const answerBoundMs = 30_000
+/** The image is made beside everything else: on a machine that has never made one, from Debian's packages. */
+const imageBoundMs = 300_000
+const artifact = 'Run `echo 42 > /mnt/data/answer.txt`.'
 
 interface Step {
   readonly promise: string
   readonly holds: () => boolean | Promise<boolean>
 }
 
-/** Every pid that the stack wrote down while it ran. */
+/** Every pid that the stack wrote down while it ran, each in a folder of its own. */
 function recordedPids(folder: string): number[] {
-  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
-    (name) => name.endsWith('.pid') && name !== 'postmaster.pid',
+  const folders = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const files = folders.flatMap(({ name }) =>
+    readdirSync(join(folder, name)).flatMap((file) => (file.endsWith('.pid') ? [join(name, file)] : [])),
   )
   return files.flatMap((name) => {
     const text = readFileSync(join(folder, name), 'utf8')
@@ -47,6 +51,22 @@ async function answers(port: number): Promise<boolean> {
     socket.once('error', () => resolve(false))
   })
 }
+
+/** A shell call in a container of its own, and the file that it cites. */
+async function runHosted(client: OpenAI): Promise<{ text: string; containerId: string }> {
+  const tools = [{ type: 'shell' as const, environment: { type: 'container_auto' as const } }]
+  const { output } = await client.responses.create({ model: 'rehearsal', input: artifact, tools })
+  const message = output.find((item) => item.type === 'message')
+  const [part] = message?.content ?? []
+  const [cited] = part?.type === 'output_text' ? part.annotations : []
+  if (cited?.type !== 'container_file_citation') throw new Error(`nothing is cited: ${JSON.stringify(output)}`)
+  const file = await client.containers.files.content.retrieve(cited.file_id, { container_id: cited.container_id })
+  return { text: await file.text(), containerId: cited.container_id }
+}
+
+const isDown = (error: unknown) => error instanceof OpenAI.APIError && error.status === 503
+
+const mountsUnder = (folder: string) => readFileSync('/proc/self/mounts', 'utf8').split(` ${folder}/`).length - 1
 
 const portOf = (url: string | undefined) => Number(new URL(url ?? '').port)
 
@@ -99,6 +119,21 @@ async function journey(dev: ChildProcess, folder: string): Promise<Step[]> {
       },
     },
     {
+      promise: 'a command runs in a hosted container, and the file that it wrote comes down',
+      holds: async () => {
+        let ran: { text: string; containerId: string } | null = null
+        await becomesTrue(async () => {
+          ran = await runHosted(client).catch((error: unknown) => {
+            if (isDown(error)) return null
+            throw error
+          })
+          return ran !== null
+        }, imageBoundMs)
+        const { text, containerId } = ran ?? { text: '', containerId: '' }
+        return text === '42\n' && (await client.containers.retrieve(containerId)).status === 'active'
+      },
+    },
+    {
       promise: 'the admin key of dev.env opens the admin API',
       holds: async () =>
         (await client.admin.organization.projects.list()).data.some(({ id }) => id === env['SWITCHYARD_PROJECT_ID']),
@@ -116,6 +151,7 @@ async function journey(dev: ChildProcess, folder: string): Promise<Step[]> {
       promise: `no process of it is left (${pids.length} were seen)`,
       holds: () => pids.length >= 4 && !pids.some((pid) => isAlive(pid)),
     },
+    { promise: 'no mount of it is left', holds: () => mountsUnder(folder) === 0 },
     { promise: 'no port of it is left', holds: async () => !(await Promise.all(ports.map(answers))).some(Boolean) },
   ]
 }
@@ -126,6 +162,7 @@ async function main(): Promise<number> {
   const dev = spawn('npm', ['run', '--silent', 'dev', '--', '--no-watch', '--data', folder, ...process.argv.slice(2)], {
     cwd: root,
     stdio: 'inherit',
+    env: { ...process.env, SWITCHYARD_DEV_SANDBOX_IMAGE: 'slim' },
   })
   let passed = 0
   let failed = 0
