@@ -39,7 +39,8 @@ test('a request can only narrow what its organisation allows', () => {
     [['*.example.com'], '*.com', false],
     [['other.test', '*.example.com'], 'a.example.com', true],
   ]
-  for (const [listed, asked, expected] of cases) assert.equal(isWithin(listed, asked), expected, `${listed} ∋ ${asked}`)
+  for (const [listed, asked, expected] of cases)
+    assert.equal(isWithin(listed, asked), expected, `${listed.join()} ∋ ${asked}`)
 })
 
 const label = fc.constantFrom('a', 'b', 'example', 'com', 'org')
@@ -52,7 +53,7 @@ test('whatever an accepted entry reaches, the organisation allows', () => {
       if (!isWithin(organization, asked) || !domainMatches(asked, name)) return
       assert.ok(
         organization.some((listed) => domainMatches(listed, name)),
-        `${organization} ${asked} ${name}`,
+        `${organization.join()} ${asked} ${name}`,
       )
     }),
     { numRuns: 2_000 },

@@ -110,7 +110,7 @@ test('a container is kept by what a running response does, and by nothing that i
   app.double.queue({ calls: [{ name: 'shell', arguments: { commands: ['sleep 4; echo kept > a.txt'] } }] }, 'Done.')
   const running = app.call(createResponse, { body: { model: 'double-chat', input: 'go', tools } })
   assert.ok(
-    await becomesTrue(async () => (await app.double.requests.length) > 0 && (await hasBox(app)), boundMs),
+    await becomesTrue(async () => app.double.requests.length > 0 && (await hasBox(app)), boundMs),
     'the command runs',
   )
   await makeDue(app, used.id)
