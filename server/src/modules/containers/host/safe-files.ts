@@ -1,9 +1,12 @@
 import { constants } from 'node:fs'
-import { open, opendir, rename, unlink, type FileHandle } from 'node:fs/promises'
+import { lstat, open, opendir, rename, unlink, type FileHandle } from 'node:fs/promises'
 
 /** More entries than this are not walked: a listing stays bounded whatever was written. */
 const entriesMax = 50_000
 const depthMax = 32
+/** All paths of a listing together: names can be long, and folders deep. */
+const pathCharsMax = 16 * 1024 * 1024
+const looksAtOnce = 32
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
@@ -28,7 +31,7 @@ export class SafeFiles {
   /** Every regular file, in no order. */
   async walk(): Promise<WalkedFile[]> {
     const found: WalkedFile[] = []
-    const seen = { entries: 0 }
+    const seen = { entries: 0, pathChars: 0 }
     await using root = await openFolder(this.#root)
     await walkFolder(root, '', 0, found, seen)
     return found
@@ -59,7 +62,8 @@ export class SafeFiles {
     try {
       let bytes = 0
       for await (const chunk of source) {
-        await file.write(chunk)
+        // A disk that is nearly full takes a part of what it is given.
+        for (let at = 0; at < chunk.byteLength;) at += (await file.write(chunk, at)).bytesWritten
         bytes += chunk.byteLength
       }
       if (process.getuid?.() === 0) await file.chown(owner.uid, owner.uid)
@@ -115,35 +119,44 @@ const below = (folder: FileHandle, name: string) => `/proc/self/fd/${folder.fd}/
 const openBelow = (folder: FileHandle, name: string, flags: number, mode?: number) =>
   open(below(folder, name), flags | O_NOFOLLOW, mode)
 
+interface Seen {
+  entries: number
+  pathChars: number
+}
+
 async function walkFolder(
   folder: FileHandle,
   prefix: string,
   depth: number,
   found: WalkedFile[],
-  seen: { entries: number },
+  seen: Seen,
 ): Promise<void> {
-  for await (const entry of await opendir(`/proc/self/fd/${folder.fd}/.`)) {
+  let names: string[] = []
+  const look = async () => {
+    found.push(
+      ...(await Promise.all(names.map((name) => lookAt(folder, prefix, name)))).filter((file) => file !== null),
+    )
+    names = []
+  }
+  for await (const entry of await opendir(below(folder, '.'))) {
     seen.entries += 1
-    if (seen.entries > entriesMax) return
-    if (entry.isDirectory()) {
-      if (depth >= depthMax) continue
-      const inner = await openBelow(folder, entry.name, O_RDONLY | O_DIRECTORY).catch(() => null)
-      if (inner === null) continue
-      try {
-        await walkFolder(inner, `${prefix}${entry.name}/`, depth + 1, found, seen)
-      } finally {
-        await inner.close()
-      }
-      continue
-    }
-    if (!entry.isFile()) continue
-    const file = await openBelow(folder, entry.name, O_RDONLY | O_NONBLOCK).catch(() => null)
-    if (file === null) continue
+    seen.pathChars += prefix.length + entry.name.length
+    if (seen.entries > entriesMax || seen.pathChars > pathCharsMax) break
+    if (entry.isFile() && names.push(entry.name) >= looksAtOnce) await look()
+    if (!entry.isDirectory() || depth >= depthMax) continue
+    const inner = await openBelow(folder, entry.name, O_RDONLY | O_DIRECTORY).catch(() => null)
+    if (inner === null) continue
     try {
-      const stat = await file.stat()
-      if (stat.isFile()) found.push({ path: prefix + entry.name, bytes: stat.size, modifiedMs: stat.mtimeMs })
+      await walkFolder(inner, `${prefix}${entry.name}/`, depth + 1, found, seen)
     } finally {
-      await file.close()
+      await inner.close()
     }
   }
+  await look()
+}
+
+/** Null when it is no regular file any more. A link in its place is looked at itself. */
+async function lookAt(folder: FileHandle, prefix: string, name: string): Promise<WalkedFile | null> {
+  const stat = await lstat(below(folder, name)).catch(() => null)
+  return stat?.isFile() === true ? { path: prefix + name, bytes: stat.size, modifiedMs: stat.mtimeMs } : null
 }
