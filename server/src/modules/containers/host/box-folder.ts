@@ -69,6 +69,14 @@ async function mountSpool(path: string): Promise<void> {
   await run('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], { timeout: commandMs })
 }
 
+/** Empties it. Nothing runs in its box any more. */
+export async function renewSpool(path: string, quota: boolean): Promise<void> {
+  await unmount(path)
+  await rm(path, { recursive: true, force: true })
+  await mkdir(path, { mode: 0o755 })
+  if (quota) await mountSpool(path)
+}
+
 /** Takes everything away, whatever state it is in. Idempotent. */
 export async function removeBoxFolder(root: string): Promise<void> {
   const { disk, spool } = boxFolder(root)

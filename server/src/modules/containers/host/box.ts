@@ -33,6 +33,8 @@ export class Box {
   died = false
   /** Its data is being taken away: nothing may begin any more. */
   gone = false
+  /** Processes that commands left fill its limit; the next command gets a new machine. */
+  crowded = false
   /** When the engine last said that it ran out of memory. */
   oomAt = 0
   note: BoxNote

@@ -6,7 +6,7 @@ import type { Log } from '#platform/telemetry/log.ts'
 import { diskBytesOf } from '../domain/sizes.ts'
 import type { BoxOrder } from '../domain/order.ts'
 import { Box, readBootId, readBoxNote } from './box.ts'
-import { makeBoxFolder, removeBoxFolder } from './box-folder.ts'
+import { makeBoxFolder, removeBoxFolder, renewSpool } from './box-folder.ts'
 import { boxOptions, type BoxLimits } from './box-options.ts'
 
 export interface BoxesUses {
@@ -132,13 +132,14 @@ export class Boxes {
     this.#byEngineId.set(box.engineId, box)
   }
 
-  /** A new machine over the same files. */
-  async revive(box: Box): Promise<void> {
+  /** A new machine over the same files; with a new spool when the old one is full of what cannot be removed. */
+  async revive(box: Box, { newSpool = false } = {}): Promise<void> {
     if (box.gone) throw new Error('the box is gone')
     const { engine, log } = this.#use
     const { boxId, memoryBytes } = box.note
     await engine.remove(box.engineId)
     this.#byEngineId.delete(box.engineId)
+    if (newSpool) await renewSpool(box.folder.spool, this.#use.quota)
     this.#starting.add(boxId)
     try {
       await box.write({ engineId: await this.#start(boxId, memoryBytes, box) })

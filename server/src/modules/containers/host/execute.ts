@@ -3,8 +3,12 @@ import { failureOf } from '#platform/mesh/listener.ts'
 import type { Box } from './box.ts'
 import { commandName } from './ledger.ts'
 import { runCommand, type CommandUses } from './run-command.ts'
-import { Spool } from './spool.ts'
+import { captureBytes, Spool } from './spool.ts'
 import type { CancelInput, ExecuteEvent, ExecuteInput } from './wire.ts'
+
+/** A call with many loud commands keeps less of each: all of it is held until the call is over. */
+const callBytesMax = 16 * 1024 * 1024
+const captureBytesMin = 4 * 1024
 
 interface Call {
   readonly containerId: string
@@ -57,12 +61,16 @@ export class Executor {
   async #runAll({ callId, commands, timeoutMs, order }: ExecuteInput, call: Call): Promise<void> {
     if (call.cancelled) return
     const box = await this.#claim(order)
+    let said = 0
     for (const [index, text] of commands.entries()) {
       if (call.cancelled) break
       call.current = { box, name: commandName(callId, index) }
-      const result = await runCommand(this.#use, box, { callId, index, text, timeoutMs }, (printed) =>
+      const capture = Math.max(captureBytesMin, Math.min(captureBytes, callBytesMax - said))
+      const command = { callId, index, text, timeoutMs, captureBytes: capture }
+      const result = await runCommand(this.#use, box, command, (printed) =>
         call.log.tell({ kind: 'output', index, ...printed }),
       )
+      said += result.stdout.length + result.stderr.length
       call.log.tell({ kind: 'result', index, result })
     }
     call.log.tell({ kind: 'end' })

@@ -200,7 +200,7 @@ class SandboxHost {
     this.#egress = egress
     this.#boxes = boxes
     this.#executor = new Executor(
-      { engine: this.#engine, uid: this.#uid, revive: (box) => boxes.revive(box) },
+      { engine: this.#engine, uid: this.#uid, revive: (box, options) => boxes.revive(box, options) },
       (order) => boxes.claim(order),
     )
     await this.#say()

@@ -2,20 +2,22 @@ import { EngineAway, NotRunning, type EngineApi } from '#platform/docker/engine-
 import { bounded, sleep } from '#platform/std/clock.ts'
 import type { Box } from './box.ts'
 import { commandName, type CommandResult } from './ledger.ts'
-import { captureBytes, Spool, type ExitRecord } from './spool.ts'
+import { Spool, type ExitRecord } from './spool.ts'
 
 export interface Command {
   readonly callId: string
   readonly index: number
   readonly text: string
   readonly timeoutMs: number
+  /** What is kept of each of its streams. */
+  readonly captureBytes: number
 }
 
 export interface CommandUses {
   readonly engine: EngineApi
   readonly uid: number
-  /** Puts a new machine under a box whose own has died; its files stay. */
-  readonly revive: (box: Box) => Promise<void>
+  /** Puts a new machine under a box whose own has died or takes no command; its files stay. */
+  readonly revive: (box: Box, options?: { newSpool: boolean }) => Promise<void>
 }
 
 export type Printed = { stdout?: string; stderr?: string }
@@ -33,6 +35,10 @@ const lookEveryMs = 50
 const silentMs = 20_000
 /** Above what a time limit needs to take effect. */
 const overdueMs = 15_000
+/** Refusals of a running engine until the box gets a new machine. */
+const refusalsMax = 3
+/** Whoever makes more changes than this in a spool makes them for nothing else: from then on it is looked at by the clock. */
+const noticesMax = 20_000
 
 /** Runs a command, or goes on with one that an earlier process began. Nothing is ever run twice. */
 export async function runCommand(
@@ -50,9 +56,9 @@ export async function runCommand(
   if (Buffer.byteLength(command.text) > commandBytesMax || command.text.includes('\0')) {
     return refused(`a command has at most ${commandBytesMax} bytes and no NUL character`)
   }
-  const spool = new Spool(box.folder.spool, name)
+  const spool = new Spool(box.folder.spool, name, command.captureBytes)
   const startedAt = Date.now()
-  if (await box.ledger.begin(name)) await begin(use, box, spool, command)
+  const renewed = (await box.ledger.begin(name)) && (await begin(use, box, spool, command))
   const printed = { stdout: '', stderr: '' }
   const tell = (more: Printed | null) => {
     if (more === null) return
@@ -66,35 +72,61 @@ export async function runCommand(
   tell(await spool.take())
   tell(spool.end())
   tell(noteOf(box, record, startedAt))
+  if (renewed)
+    tell(note('Before it the container was restarted, because left processes took all it had; files are kept.'))
+  if (wasCrowdedOut(record, printed.stderr)) {
+    box.crowded = true
+    tell(note('The container is restarted with the next command; files are kept, running processes are gone.'))
+  }
   const result: CommandResult = { ...printed, outcome: outcomeOf(record), interrupted: record === null }
   await box.ledger.finish(name, result)
   await spool.remove()
   return result
 }
 
-/** Until it returns the command may or may not run; a second supervisor in the same spool ends without running it. */
-async function begin(use: CommandUses, box: Box, spool: Spool, command: Command): Promise<void> {
-  await spool.make(use.uid)
+/**
+ * Until it returns the command may or may not run; a second supervisor in the same spool ends without running it. True when
+ * the box had to get a new machine because what earlier commands left behind let nothing run.
+ */
+async function begin(use: CommandUses, box: Box, spool: Spool, command: Command): Promise<boolean> {
+  let renewed = await makeSpool(use, box, spool)
   const inside = `/run/spool/${spool.folder.slice(box.folder.spool.length + 1)}`
   const options = {
-    command: [supervise, inside, String(command.timeoutMs), String(captureBytes), workingFolder, command.text],
+    command: [supervise, inside, String(command.timeoutMs), String(command.captureBytes), workingFolder, command.text],
     user: `${use.uid}:${use.uid}`,
     env: box.env,
     folder: workingFolder,
   }
   const until = Date.now() + engineAwayMs
-  for (;;) {
+  for (let refusals = 0, dead = false; ;) {
     try {
+      if (dead) await use.revive(box)
+      dead = false
       await use.engine.startExec(await use.engine.prepareExec(box.engineId, options))
-      return
+      return renewed
     } catch (error) {
-      if ((await spool.aliveAt()) !== null) return
-      if (Date.now() > until) return
-      if (error instanceof NotRunning) await use.revive(box)
-      else if (error instanceof EngineAway) await sleep(engineRetryMs)
-      else throw error
+      if ((await spool.aliveAt()) !== null) return renewed
+      if (box.gone || Date.now() > until) return renewed
+      if (error instanceof NotRunning) dead = true
+      else if (error instanceof EngineAway || ++refusals < refusalsMax) await sleep(engineRetryMs)
+      else if (renewed) throw error
+      else {
+        // The engine is well and the box takes nothing: processes that commands left fill its limit.
+        dead = renewed = true
+        refusals = 0
+      }
     }
   }
+}
+
+async function makeSpool(use: CommandUses, box: Box, spool: Spool): Promise<boolean> {
+  const made = !box.crowded && (await spool.make(use.uid))
+  if (made) return false
+  // What was removed is still held open, or processes fill the limit. Neither can be undone from outside.
+  await use.revive(box, { newSpool: true })
+  box.crowded = false
+  if (!(await spool.make(use.uid))) throw new Error('a new spool has no room')
+  return true
 }
 
 /** Waits for the record. Null: the command is gone without one. */
@@ -106,7 +138,12 @@ async function follow(
   tell: (printed: Printed | null) => void,
 ): Promise<ExitRecord | null> {
   let wake: () => void = () => undefined
-  const watcher = spool.watch(() => wake())
+  let notices = 0
+  const watcher = spool.watch(() => {
+    notices += 1
+    if (notices === noticesMax) watcher.close()
+    wake()
+  })
   const began = Date.now()
   let checkedAt = Date.now()
   let rescued = false
@@ -157,10 +194,17 @@ function outcomeOf(record: ExitRecord | null): CommandResult['outcome'] {
 }
 
 const killedCode = 137
+/** As the supervisor says when it could not start a process. */
+const refusedCode = 254
+const refusedText = 'The command was not started: the process limit'
+
+const wasCrowdedOut = (record: ExitRecord | null, stderr: string) =>
+  record?.exit_code === refusedCode && stderr.startsWith(refusedText)
+
+const note = (text: string): Printed => ({ stderr: `\n[switchyard] ${text}\n` })
 
 /** What the command's own output does not say. */
 function noteOf(box: Box, record: ExitRecord | null, startedAt: number): Printed | null {
-  const note = (text: string) => ({ stderr: `\n[switchyard] ${text}\n` })
   if (record === null && box.died) {
     return note(
       box.oomAt >= startedAt

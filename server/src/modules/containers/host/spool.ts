@@ -1,12 +1,14 @@
 import { constants, watch } from 'node:fs'
-import { chown, mkdir, open } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chown, mkdir, open, statfs } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { removeTree } from './remove-tree.ts'
 
 /** What a command prints beyond this is not kept, for each of its streams. */
 export const captureBytes = 1024 * 1024
 const recordBytesMax = 4_096
+const roomBytes = 3 * captureBytes
+const roomFiles = 32
 const chunkBytes = 64 * 1024
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 
@@ -23,14 +25,19 @@ export class Spool {
   readonly folder: string
   readonly #streams: { readonly stdout: Stream; readonly stderr: Stream }
 
-  constructor(root: string, name: string) {
+  constructor(root: string, name: string, capture = captureBytes) {
     this.folder = join(root, name)
-    this.#streams = { stdout: new Stream(join(this.folder, 'stdout')), stderr: new Stream(join(this.folder, 'stderr')) }
+    const stream = (file: string) => new Stream(join(this.folder, file), capture)
+    this.#streams = { stdout: stream('stdout'), stderr: stream('stderr') }
   }
 
-  async make(uid: number): Promise<void> {
+  /** False when there is no room for what a command may print: something removed is still held open. */
+  async make(uid: number): Promise<boolean> {
+    const { bavail, bsize, ffree } = await statfs(dirname(this.folder))
+    if (bavail * bsize < roomBytes || ffree < roomFiles) return false
     await mkdir(this.folder, { mode: 0o700 })
     if (process.getuid?.() === 0) await chown(this.folder, uid, uid)
+    return true
   }
 
   /** What was printed since the last time. */
@@ -97,16 +104,18 @@ export class Spool {
 class Stream {
   readonly #path: string
   readonly #decoder = new StringDecoder('utf8')
+  readonly #max: number
   #at = 0
 
-  constructor(path: string) {
+  constructor(path: string, max: number) {
     this.#path = path
+    this.#max = max
   }
 
   async take(): Promise<string> {
     let text = ''
-    while (this.#at < captureBytes) {
-      const bytes = await readBounded(this.#path, this.#at, Math.min(chunkBytes, captureBytes - this.#at))
+    while (this.#at < this.#max) {
+      const bytes = await readBounded(this.#path, this.#at, Math.min(chunkBytes, this.#max - this.#at))
       if (bytes === null || bytes.length === 0) break
       this.#at += bytes.length
       text += this.#decoder.write(bytes)
