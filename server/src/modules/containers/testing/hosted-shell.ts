@@ -1,4 +1,4 @@
-import { createContainer } from '@switchyard/contracts/containers.ts'
+import { createContainer, deleteContainer } from '@switchyard/contracts/containers.ts'
 import { createResponse } from '@switchyard/contracts/responses/operations.ts'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -58,6 +58,11 @@ export class HostedContainer {
     const entry = entries[0]
     assert.ok(entry !== undefined, 'a command has an entry')
     return entry
+  }
+
+  async remove(): Promise<void> {
+    const { status } = await this.#app.call(deleteContainer, { params: { container_id: this.id } })
+    assert.equal(status, 200)
   }
 
   async cancel(responseId: string): Promise<void> {
