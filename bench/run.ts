@@ -19,7 +19,9 @@ import { benchResponsesPlain } from './responses-plain.ts'
 import { benchResponsesSocket } from './responses-socket.ts'
 import { benchResponsesStore } from './responses-store.ts'
 import { benchResponsesStream } from './responses-stream.ts'
+import { benchSandboxEgress } from './sandbox-egress.ts'
 import { benchSandboxExec } from './sandbox-exec.ts'
+import { benchSandboxIdle } from './sandbox-idle.ts'
 import { benchSandboxLazy } from './sandbox-lazy.ts'
 import { benchSandboxStart } from './sandbox-start.ts'
 import { benchWebhooks } from './webhooks.ts'
@@ -95,6 +97,10 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     ),
   'sandbox-lazy': ({ ci, profileDir }, say) =>
     benchSandboxLazy(ci ? { profileDir, rounds: 3, samples: 3 } : { profileDir, rounds: 5, samples: 20 }, say),
+  // Neither of these in CI: they are told and not judged.
+  'sandbox-egress': ({ ci }, say) =>
+    ci ? Promise.resolve([]) : benchSandboxEgress({ rounds: 5, samples: 200, runtimes: ['runc', 'runsc'] }, say),
+  'sandbox-idle': ({ ci }, say) => (ci ? Promise.resolve([]) : benchSandboxIdle({ containers: 100 }, say)),
 }
 
 /** Ratios of the last full run that was kept, by the name of the figure. */

@@ -46,7 +46,7 @@ export function ratioOf(medians: Medians, ours: number, bare: number): Pick<Figu
   const side = (at: number) => medians.map((round) => round[at] ?? Number.NaN)
   const ratio = median(side(ours).map((value, round) => value / (side(bare)[round] ?? Number.NaN)))
   const [one, other] = [median(side(ours)), median(side(bare))]
-  return { ratio, measured: `${one.toFixed(1)} : ${other.toFixed(1)} ms, ${(one - other).toFixed(1)} ms added` }
+  return { ratio, measured: `${one.toFixed(2)} : ${other.toFixed(2)} ms, ${(one - other).toFixed(2)} ms added` }
 }
 
 export async function timed(work: () => Promise<unknown>): Promise<number> {

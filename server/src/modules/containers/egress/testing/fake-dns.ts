@@ -15,22 +15,28 @@ export async function fakeDns(t: Ending, records: Map<string, string[]>) {
   const asked: string[] = []
   const socket = createSocket('udp4')
   socket.on('message', (query, from) => {
-    const { name, end } = readName(query)
-    const type = query.readUInt16BE(end)
+    const { name, answer } = answerQuery(query, (wanted) => records.get(wanted))
     asked.push(name)
-    const known = records.get(name)
-    const answers = (known ?? []).filter((address) => type === (isIPv4(address) ? A : AAAA))
-    const header = Buffer.from(query.subarray(0, 12))
-    header.writeUInt16BE(known === undefined ? 0x8183 : 0x8180, 2)
-    header.writeUInt16BE(answers.length, 6)
-    header.fill(0, 8, 12)
-    const question = query.subarray(12, end + 4)
-    socket.send(Buffer.concat([header, question, ...answers.map(record)]), from.port, from.address)
+    socket.send(answer, from.port, from.address)
   })
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')
   t.after(() => socket.close())
   return { address: `127.0.0.1:${socket.address().port}`, asked, records }
+}
+
+/** What was asked, and the answer to it. A name without a list of addresses does not exist. */
+export function answerQuery(query: Buffer, addressesOf: (name: string) => readonly string[] | undefined) {
+  const { name, end } = readName(query)
+  const type = query.readUInt16BE(end)
+  const known = addressesOf(name)
+  const answers = (known ?? []).filter((address) => type === (isIPv4(address) ? A : AAAA))
+  const header = Buffer.from(query.subarray(0, 12))
+  header.writeUInt16BE(known === undefined ? 0x8183 : 0x8180, 2)
+  header.writeUInt16BE(answers.length, 6)
+  header.fill(0, 8, 12)
+  const question = query.subarray(12, end + 4)
+  return { name, type, answer: Buffer.concat([header, question, ...answers.map(record)]) }
 }
 
 function readName(query: Buffer): { name: string; end: number } {
