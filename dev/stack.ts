@@ -83,7 +83,7 @@ async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'st
     ...(onProgress && { onProgress }),
     ...(options.onUnexpectedExit && { onUnexpectedExit: (reason: string) => options.onUnexpectedExit?.(name, reason) }),
   })
-  const [postgres, valkey, restate, sandbox] = await Promise.all([
+  const [postgres, valkey, restate, sandbox] = await allOrNone([
     given.postgresUrl === undefined ? startPostgres(at('postgres')).then(keep) : null,
     given.valkeyUrl === undefined ? startValkey(at('valkey')).then(keep) : null,
     startRestate({ ...at('restate'), ports: secrets.restatePorts }).then(keep),
@@ -121,6 +121,18 @@ async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'st
   }
   const nodes = await startNodes(options, env, keep)
   return { postgres, valkey, restate, rehearsal, sandbox, nodes, seeded, tls, httpPort, tlsPort, env }
+}
+
+/** When one fails, waits for the others: what is still starting could not be stopped. */
+async function allOrNone<Things extends readonly unknown[]>(starting: {
+  [K in keyof Things]: Promise<Things[K]> | Things[K]
+}) {
+  try {
+    return await Promise.all(starting)
+  } catch (error) {
+    await Promise.allSettled(starting)
+    throw error
+  }
 }
 
 async function rehearse(dataDir: string): Promise<Rehearsal> {

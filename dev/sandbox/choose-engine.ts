@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { dockerAnswers, dockerFolders, startDocker } from '../engines/docker.ts'
 import { findDocker } from '../engines/docker-programs.ts'
@@ -38,6 +39,7 @@ export async function chooseEngine({ dataDir, givenSocket, onProgress }: EngineW
 }
 
 function startOwn(dataDir: string, onProgress: EngineWish['onProgress']): ChosenEngine {
+  mkdirSync(dataDir, { recursive: true })
   const soon = findDocker() !== null
   const starting = startDocker({ dataDir, ...(onProgress && { onProgress }) })
   // Whoever waits for `up` hears of a failure; without anybody waiting it must not end the process.
