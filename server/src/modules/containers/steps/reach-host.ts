@@ -30,6 +30,12 @@ const pauses = { baseMs: 100, maxMs: 2_000, factor: 2, jitter: 0.3 }
 export const noRoom = () =>
   new Fault('server_overloaded', 'No sandbox host has room for the container now.', { retryAfterMs: 5_000 })
 
+const silent = (containerId: string, cause: unknown) =>
+  new Fault('server_overloaded', `The host of the container ${containerId} does not answer.`, {
+    retryAfterMs: 2_000,
+    cause,
+  })
+
 /**
  * Asks the host of a container, giving it one first if it has none. While the host is away it is asked again: whatever is
  * asked must bear that. Throws ContainerLost when the container is over.
@@ -51,10 +57,8 @@ export async function reachHost<Result>(
     } catch (error) {
       const away = error instanceof MeshUnreachable || (error instanceof Fault && error.code === 'server_overloaded')
       if (!away || signal?.aborted === true) throw error
-      if (Date.now() >= until) {
-        if (error instanceof Fault || row.host_id === null) throw error
-        throw new ContainerLost(`The host of the container ${containerId} does not answer.`, { cause: error })
-      }
+      // It is not known to be over: its host may be back, and with it all of its files.
+      if (Date.now() >= until) throw error instanceof Fault ? error : silent(containerId, error)
     }
     await sleep(backoff(pauses, attempt, Math.random), signal)
     signal?.throwIfAborted()
