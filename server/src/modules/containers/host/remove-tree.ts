@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open, opendir, rmdir, unlink, type FileHandle } from 'node:fs/promises'
 
-const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
 /** Each level holds a folder open. What lies deeper stays, and goes with the file system that it is on. */
 const depthMax = 64
 /** Whoever writes faster than this removes has won for now; the same. */
@@ -28,9 +28,11 @@ export async function removeTree(path: string): Promise<boolean> {
 
 async function empty(folder: FileHandle, depth: number, seen: { entries: number }): Promise<void> {
   const below = (name: string) => `/proc/self/fd/${folder.fd}/${name}`
-  for await (const { name } of await opendir(below('.'))) {
+  for await (const entry of await opendir(below('.'))) {
+    const { name } = entry
     seen.entries += 1
     if (seen.entries > entriesMax) return
+    if (entry.isFile()) await giveBack(below(name))
     // Never follows a link, and refuses a folder: the answer says which it was at that moment.
     const removed = await unlink(below(name)).then(
       () => true,
@@ -45,5 +47,16 @@ async function empty(folder: FileHandle, depth: number, seen: { entries: number 
       await inner.close()
     }
     await rmdir(below(name)).catch(() => undefined)
+  }
+}
+
+/** gVisor holds files open after they are removed, and with them their room. */
+async function giveBack(path: string): Promise<void> {
+  const file = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => null)
+  if (file === null) return
+  try {
+    if ((await file.stat()).isFile()) await file.truncate(0)
+  } finally {
+    await file.close()
   }
 }
