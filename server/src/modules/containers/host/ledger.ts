@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir, open, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** How a command ended, as the model is told. */
@@ -10,6 +10,9 @@ export interface CommandResult {
   /** Nobody knows how far it came; it is not run again. */
   readonly interrupted: boolean
 }
+
+/** What a box keeps of results. Its commands print on the host's disk, which their own quota does not count. */
+const resultBytesMax = 64 * 1024 * 1024
 
 /** A name for a command that is the same for everybody who asks, and safe as a folder. */
 export function commandName(callId: string, index: number): string {
@@ -22,6 +25,8 @@ export function commandName(callId: string, index: number): string {
  */
 export class Ledger {
   readonly #folder: string
+  /** Oldest first; null until it is looked up. */
+  #results: { name: string; bytes: number }[] | null = null
 
   constructor(folder: string) {
     this.#folder = folder
@@ -41,8 +46,23 @@ export class Ledger {
 
   async finish(name: string, result: CommandResult): Promise<void> {
     const final = join(this.#folder, `${name}.json`)
-    await writeFile(`${final}.draft`, JSON.stringify(result), { mode: 0o600 })
+    const text = JSON.stringify(result)
+    const results = (this.#results ??= await listResults(this.#folder))
+    await writeFile(`${final}.draft`, text, { mode: 0o600 })
     await rename(`${final}.draft`, final)
+    results.push({ name: `${name}.json`, bytes: Buffer.byteLength(text) })
+    await this.#forgetOldest(results)
+  }
+
+  /** Whoever asks for a forgotten one is told that it was interrupted: its mark stays, and it is not run again. */
+  async #forgetOldest(results: { name: string; bytes: number }[]): Promise<void> {
+    let held = results.reduce((sum, { bytes }) => sum + bytes, 0)
+    while (held > resultBytesMax && results.length > 1) {
+      const oldest = results.shift()
+      if (oldest === undefined) return
+      held -= oldest.bytes
+      await rm(join(this.#folder, oldest.name), { force: true })
+    }
   }
 
   async find(name: string): Promise<CommandResult | null> {
@@ -53,4 +73,15 @@ export class Ledger {
       throw error
     }
   }
+}
+
+async function listResults(folder: string): Promise<{ name: string; bytes: number }[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.json'))
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const { size, mtimeMs } = await stat(join(folder, name))
+      return { name, bytes: size, mtimeMs }
+    }),
+  )
+  return found.toSorted((a, b) => a.mtimeMs - b.mtimeMs)
 }
