@@ -66,7 +66,7 @@ export class Executor {
       if (call.cancelled) break
       call.current = { box, name: commandName(callId, index) }
       const capture = Math.max(captureBytesMin, Math.min(captureBytes, callBytesMax - said))
-      const command = { callId, index, text, timeoutMs, captureBytes: capture }
+      const command = { callId, index, text, timeoutMs, captureBytes: capture, isCancelled: () => call.cancelled }
       const result = await runCommand(this.#use, box, command, (printed) =>
         call.log.tell({ kind: 'output', index, ...printed }),
       )

@@ -11,6 +11,8 @@ export interface Command {
   readonly timeoutMs: number
   /** What is kept of each of its streams. */
   readonly captureBytes: number
+  /** Whether its response has been cancelled: also before it has a spool in which it could be told. */
+  readonly isCancelled: () => boolean
 }
 
 export interface CommandUses {
@@ -35,6 +37,8 @@ const lookEveryMs = 50
 const silentMs = 20_000
 /** Above what a time limit needs to take effect. */
 const overdueMs = 15_000
+/** A command that was told to end and has not is ended with everything of its user. */
+const cancelMs = 5_000
 /** Refusals of a running engine until the box gets a new machine. */
 const refusalsMax = 3
 /** Whoever makes more changes than this in a spool makes them for nothing else: from then on it is looked at by the clock. */
@@ -134,7 +138,7 @@ async function follow(
   use: CommandUses,
   box: Box,
   spool: Spool,
-  { timeoutMs }: Command,
+  { timeoutMs, isCancelled }: Command,
   tell: (printed: Printed | null) => void,
 ): Promise<ExitRecord | null> {
   let wake: () => void = () => undefined
@@ -146,7 +150,8 @@ async function follow(
   })
   const began = Date.now()
   let checkedAt = Date.now()
-  let rescued = false
+  let rescueAt = began + timeoutMs + overdueMs
+  let told = false
   try {
     for (;;) {
       const changed = new Promise<void>((resolve) => {
@@ -163,9 +168,14 @@ async function follow(
         if (now - aliveAt > silentMs) return await spool.findRecord()
         if (!(await isRunning(use, box))) return await spool.findRecord()
       }
-      if (now - began > timeoutMs + overdueMs && !rescued) {
+      if (!told && isCancelled()) {
+        told = true
+        await spool.cancel()
+        rescueAt = now + cancelMs
+      }
+      if (now > rescueAt) {
         // Its supervisor was stopped or killed by the command itself: everything of that user ends.
-        rescued = true
+        rescueAt = Number.POSITIVE_INFINITY
         await rescue(use, box)
       }
       await Promise.race([changed, sleep(lookEveryMs)])
@@ -216,8 +226,10 @@ function noteOf(box: Box, record: ExitRecord | null, startedAt: number): Printed
     return note('The command was interrupted. It may have taken effect and is not run again.')
   }
   if (record.outcome === 'cancelled') return note('The command was ended because its response was cancelled.')
-  if (record.exit_code === killedCode && box.oomAt >= startedAt) {
-    return note('The command was killed because the container ran out of memory.')
+  if (box.oomAt >= startedAt) {
+    return record.exit_code === killedCode
+      ? note('The command was killed because the container ran out of memory.')
+      : note('The container ran out of memory meanwhile, and processes in it were killed.')
   }
   return null
 }
