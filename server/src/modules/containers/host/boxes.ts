@@ -1,6 +1,7 @@
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { NotRunning, type EngineApi } from '#platform/docker/engine-api.ts'
+import { sleep } from '#platform/std/clock.ts'
 import { newId } from '#platform/std/ids.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { diskBytesOf } from '../domain/sizes.ts'
@@ -36,6 +37,10 @@ export const hostLabel = 'switchyard.host'
 const boxLabel = 'switchyard.box'
 const makingMax = 2
 const refillPauseMs = 2_000
+const endMs = 10_000
+const endLookMs = 20
+/** The first command of a box goes before the box that takes its place in the pool: both want the whole machine. */
+const refillRestMs = 500
 
 /** All boxes of a host: those that wait, and those that carry a container. */
 export class Boxes {
@@ -109,7 +114,7 @@ export class Boxes {
 
   async #claim(order: BoxOrder): Promise<Box> {
     const box = this.#take(order.memoryBytes) ?? (await this.#make(order.memoryBytes))
-    this.fillPool()
+    this.#fillPoolIn(refillRestMs)
     try {
       await box.write({ order })
       await this.#use.fill(box, order)
@@ -227,6 +232,7 @@ export class Boxes {
       this.#pool.splice(this.#pool.indexOf(dead), 1)
       this.#destroy(dead).catch((err: unknown) => log.warn({ err }, 'a dead box could not be removed'))
     }
+    if (this.#refill !== null) return
     while (!this.#ending && this.#making < makingMax && this.#pool.length + this.#making < poolSize) {
       this.#making += 1
       this.#make(poolMemoryBytes)
@@ -239,12 +245,18 @@ export class Boxes {
         .catch((err: unknown) => {
           this.#making -= 1
           log.warn({ err }, 'a box for the pool could not be made and will be tried again')
-          this.#refill ??= setTimeout(() => {
-            this.#refill = null
-            this.fillPool()
-          }, refillPauseMs)
+          this.#fillPoolIn(refillPauseMs)
         })
     }
+  }
+
+  /** Whoever asks meanwhile waits too, and does not make it later. */
+  #fillPoolIn(ms: number): void {
+    if (this.#ending) return
+    this.#refill ??= setTimeout(() => {
+      this.#refill = null
+      this.fillPool()
+    }, ms)
   }
 
   /** The pool goes with the process; boxes with a container stay. */
@@ -252,6 +264,8 @@ export class Boxes {
     this.#ending = true
     if (this.#refill !== null) clearTimeout(this.#refill)
     await Promise.all(this.#pool.splice(0).map((box) => this.#destroy(box).catch(() => undefined)))
+    // One that is still being made removes itself.
+    for (const until = Date.now() + endMs; this.#making > 0 && Date.now() < until;) await sleep(endLookMs)
   }
 
   get #boxesDir(): string {
