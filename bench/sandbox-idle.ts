@@ -1,5 +1,5 @@
 /** What a container costs that has run a command and now waits for the next, many at once. Memory, so nothing is timed. */
-import Docker from 'dockerode'
+import type Docker from 'dockerode'
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { median, type Figure } from './figure.ts'
@@ -83,7 +83,7 @@ async function groupBytes(docker: Docker, folder: string): Promise<number[]> {
   const hostId = readFileSync(`${folder}/host-id`, 'utf8').trim()
   const found = await docker.listContainers({ filters: { label: [`switchyard.host=${hostId}`] } })
   const pids = await Promise.all(
-    found.map(async ({ Id }) => (await docker.getContainer(Id).inspect()).State.Pid as number),
+    found.map(async ({ Id }) => (await docker.getContainer(Id).inspect()).State.Pid),
   )
   return pids.map(groupOf)
 }
