@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import Docker from 'dockerode'
-import { sql } from 'kysely'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +7,7 @@ import { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ContainerShell } from '#modules/containers/index.ts'
 import type { Database } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
 import { loadSettings } from '#platform/config/load.ts'
 import { run } from '#platform/lifecycle/run.ts'
 import { newId } from '#platform/std/ids.ts'
@@ -157,10 +157,15 @@ function shellOf(
       return { stdout: entry?.stdout ?? '', firstAt }
     },
     async end(containerId) {
-      await sql`update containers.container set status = 'deleted' where id = ${containerId}`.execute(db.kysely)
+      await db.run(endContainer, [containerId])
       await settle(0)
     },
   }
 }
+
+const endContainer = statement<[string], never>(
+  'bench.end-container',
+  `update containers.container set status = 'deleted' where id = $1`,
+)
 
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() })

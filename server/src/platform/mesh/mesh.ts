@@ -62,7 +62,6 @@ async function askHere(commands: MeshCommands, name: string, { input, body, sign
 
 const eventsOf = (answer: MeshAnswer) => answer.events ?? empty<unknown>()
 
-// oxlint-disable-next-line require-yield -- nothing is a stream too
 async function* empty<T>(): AsyncGenerator<T> {}
 
 async function askOver(agent: Agent, key: Buffer, owner: MeshOwner, command: string, asking: Asking): Promise<Asked> {

@@ -142,7 +142,7 @@ export class EgressLink {
     const client = await startEgress({ folder, settings, environment })
     const { pid, startedAt } = await client.ping()
     log.info({ pid, startedHere: client.startedHere }, 'the egress proxy answers')
-    this.#startedAt = String(Date.parse(String(startedAt)) || startedAt)
+    this.#startedAt = String(Date.parse(startedAt) || startedAt)
     this.#receiptsNext = 0
     this.#told.clear()
     this.#client = client

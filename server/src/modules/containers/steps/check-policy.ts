@@ -33,7 +33,6 @@ export async function checkPolicy(
 }
 
 /** With a line break in a value, one header would become two. */
-// oxlint-disable-next-line no-control-regex -- they are what it looks for
 const unsendable = /[\x00-\x08\x0a-\x1f\x7f]/
 
 function checkSecrets(
