@@ -23,7 +23,7 @@ export const ciSteps: readonly Step[] = [
   proof('unit', 40, 'tools/test.ts unit'),
   proof('integration', 420, 'tools/test.ts int'),
   proof('compat', 100, 'tools/test.ts compat'),
-  proof('dev', 40, 'e2e/dev/dev-journey.ts'),
+  proof('dev', 60, 'e2e/dev/dev-journey.ts'),
   proof('fuzz', 30, 'e2e/fuzz/fuzz.ts --requests 5000'),
   proof('valkey', 30, 'e2e/valkey/valkey-loss.ts'),
   proof('rolling', 60, 'e2e/rolling/rolling.ts --seconds 15'),
