@@ -6,8 +6,8 @@ import { backoff } from '#platform/std/backoff.ts'
 import { sleep } from '#platform/std/clock.ts'
 import { ContainerLost } from '../domain/lost.ts'
 import type { BoxOrder } from '../domain/order.ts'
-import { findAnyContainer, orderOf, type ContainerRow } from '../store/containers.ts'
-import { findHost, placeContainer } from '../store/hosts.ts'
+import { findAnyContainer, orderOf, type ContainerRow, type ReachableRow } from '../store/containers.ts'
+import { placeContainer } from '../store/hosts.ts'
 import type { ContainersTables } from '../store/tables.ts'
 
 export interface ReachUses {
@@ -19,6 +19,8 @@ export interface ReachOptions {
   readonly signal?: AbortSignal
   /** How long a host that is away or full is asked again; 0: once. */
   readonly patienceMs?: number
+  /** The container as it was read a moment ago, which need not be read again. */
+  readonly known?: ReachableRow | null
 }
 
 /** A request waits for so long. */
@@ -44,14 +46,14 @@ export async function reachHost<Result>(
   use: ReachUses,
   containerId: string,
   ask: (owner: MeshOwner, order: BoxOrder) => Promise<Result>,
-  { signal, patienceMs = requestPatienceMs }: ReachOptions = {},
+  { signal, patienceMs = requestPatienceMs, known = null }: ReachOptions = {},
 ): Promise<Result> {
   const until = Date.now() + patienceMs
   for (let attempt = 1; ; attempt += 1) {
-    const row = await findAnyContainer(use.db, containerId)
+    const row = (attempt === 1 ? known : null) ?? (await findAnyContainer(use.db, containerId))
     if (row === null || row.status === 'expired' || row.status === 'deleted') throw lost(containerId, row)
     try {
-      const owner = row.host_id === null ? await place(use, row) : await findHost(use.db, row.host_id)
+      const owner = ownerOf(row) ?? (await placeContainer(use.db, row.id, row.memory_bytes))
       if (owner === null) throw noRoom()
       return await ask(owner, orderOf(row))
     } catch (error) {
@@ -65,9 +67,8 @@ export async function reachHost<Result>(
   }
 }
 
-async function place(use: ReachUses, row: ContainerRow): Promise<MeshOwner | null> {
-  return await placeContainer(use.db, row.id, row.memory_bytes)
-}
+const ownerOf = ({ host_id: id, host_url: url }: ReachableRow): MeshOwner | null =>
+  id === null || url === null ? null : { id, url }
 
 function lost(containerId: string, row: ContainerRow | null): ContainerLost {
   const why = row?.status_reason ?? (row?.status === 'expired' ? 'It had expired.' : 'It was deleted.')

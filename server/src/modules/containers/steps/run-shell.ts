@@ -33,7 +33,7 @@ const cancelMs = 10_000
 export async function runShell(use: ReachUses, call: ShellCall, listener: ShellListener): Promise<ShellEntries> {
   const { containerId, ...rest } = call
   const { signal } = listener
-  await touchContainer(use.db, containerId)
+  const known = await touchContainer(use.db, containerId)
   const cancel = () => {
     if (!listener.endOnAbort) return
     const input: CancelInput = { containerId, responseId: call.responseId }
@@ -52,7 +52,7 @@ export async function runShell(use: ReachUses, call: ShellCall, listener: ShellL
         const { events } = await use.mesh.ask(owner, hostCommands.execute, { input, signal })
         return await collect(events() as AsyncIterable<ExecuteEvent>, told, listener)
       },
-      { signal, patienceMs: commandPatienceMs },
+      { signal, patienceMs: commandPatienceMs, known },
     )
     await touchContainer(use.db, containerId)
     return {

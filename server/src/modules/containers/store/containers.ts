@@ -50,6 +50,13 @@ export interface NewContainer {
 const columns = `id, project_id, org_id, name, status, status_reason, response_id, memory_limit, memory_bytes,
   expires_minutes, created_at, last_active_at, expires_at, allowed_domains, secrets, skills, files, inline_blobs, host_id`
 
+/** With where its host is: all that it takes to ask the host, in one statement. */
+export interface ReachableRow extends ContainerRow {
+  host_url: string | null
+}
+
+const reachable = `${columns}, (select host.url from containers.host where host.id = container.host_id) as host_url`
+
 export const orderOf = (row: ContainerRow): BoxOrder => ({
   containerId: row.id,
   projectId: row.project_id,
@@ -91,9 +98,9 @@ export async function insertContainer(tx: Tx, made: NewContainer): Promise<Conta
   return row
 }
 
-const byId = statement<[string], ContainerRow>(
+const byId = statement<[string], ReachableRow>(
   'containers.by-id',
-  `select ${columns} from containers.container where id = $1`,
+  `select ${reachable} from containers.container where id = $1`,
 )
 
 const shown = statement<[string, string], ContainerRow>(
@@ -112,20 +119,20 @@ export async function findContainer(
 }
 
 /** Whatever its state: for the loop that was handed its id. */
-export async function findAnyContainer(db: Db<ContainersTables>, id: string): Promise<ContainerRow | null> {
+export async function findAnyContainer(db: Db<ContainersTables>, id: string): Promise<ReachableRow | null> {
   const [row] = await db.run(byId, [id])
   return row ?? null
 }
 
-const touch = statement<[string], ContainerRow>(
+const touch = statement<[string], ReachableRow>(
   'containers.touch',
   `update containers.container set status = 'active', last_active_at = clock_timestamp(),
      expires_at = clock_timestamp() + expires_minutes * interval '1 minute'
-   where id = $1 and status in ('reserved', 'active') returning ${columns}`,
+   where id = $1 and status in ('reserved', 'active') returning ${reachable}`,
 )
 
 /** Activity: the time until it expires begins anew, and a reserved one becomes real. Null when it is over. */
-export async function touchContainer(db: Db<ContainersTables>, id: string): Promise<ContainerRow | null> {
+export async function touchContainer(db: Db<ContainersTables>, id: string): Promise<ReachableRow | null> {
   const [row] = await db.run(touch, [id])
   return row ?? null
 }
