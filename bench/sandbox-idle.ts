@@ -82,9 +82,7 @@ async function availableBytes(): Promise<number> {
 async function groupBytes(docker: Docker, folder: string): Promise<number[]> {
   const hostId = readFileSync(`${folder}/host-id`, 'utf8').trim()
   const found = await docker.listContainers({ filters: { label: [`switchyard.host=${hostId}`] } })
-  const pids = await Promise.all(
-    found.map(async ({ Id }) => (await docker.getContainer(Id).inspect()).State.Pid),
-  )
+  const pids = await Promise.all(found.map(async ({ Id }) => (await docker.getContainer(Id).inspect()).State.Pid))
   return pids.map(groupOf)
 }
 
