@@ -3,6 +3,7 @@ import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import { skillBytesMax } from '@switchyard/contracts/skills.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
+import { decodeBase64 } from '#platform/std/base64.ts'
 import { mountName } from '../domain/skills/mount-name.ts'
 import { readVersion } from '../domain/skills/version-choice.ts'
 import type { SkillTables } from '../store/skill-tables.ts'
@@ -111,9 +112,8 @@ async function pinInline(packing: Packing, { name, description, source }: Inline
   return { type: 'inline', name, description, mount: mountName(name), unpackedBytes, inline: zip }
 }
 
-const base64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
-
 function decode(data: string, param: string): Buffer {
-  if (!base64.test(data)) throw new Fault('invalid_value', 'The data is not base64.', { param })
-  return Buffer.from(data, 'base64')
+  const bytes = decodeBase64(data)
+  if (bytes === null) throw new Fault('invalid_value', 'The data is not base64.', { param })
+  return bytes
 }
