@@ -21,7 +21,7 @@ export const printedBy = (command: string) => `this was printed by: ${command}\n
  */
 export function openLedgerShell({ folder, lastsMs }: LedgerShellOptions): ContainerShell {
   return {
-    place: async () => ({ containerId: newId('cntr_'), about: '' }),
+    place: async () => ({ containerId: newId('cntr_'), about: '', files: [] }),
     cancel: async () => undefined,
     files: async () => [],
     keep: async () => undefined,

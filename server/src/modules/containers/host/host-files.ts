@@ -46,7 +46,7 @@ async function sourceFor(
   if (fileId === null) return { name: safeFilename(filename), source: body }
   const file = await use.files.open(projectId as ProjectId, fileId as FileId)
   if (file === null) throw new Fault('not_found', 'No such file.', { param: 'file_id' })
-  return { name: safeFilename(file.filename), source: await file.stream() }
+  return { name: safeFilename(filename === '' ? file.filename : filename), source: await file.stream() }
 }
 
 function full(error: unknown): Fault | null {

@@ -34,6 +34,7 @@ export interface FileInput {
 
 export interface WriteInput {
   readonly order: BoxOrder
+  /** Empty: that of the file which is copied. */
   readonly filename: string
   /** Copied from the project's files; null: the bytes come along. */
   readonly fileId: string | null

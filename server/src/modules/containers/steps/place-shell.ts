@@ -1,5 +1,5 @@
 import { expiryMinutesDefault } from '@switchyard/contracts/containers.ts'
-import type { OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
+import type { FileId, OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { ShellTool } from '@switchyard/contracts/responses/tools.ts'
 import type { Orgs } from '#modules/orgs/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
@@ -9,7 +9,7 @@ import { noSuchContainer } from '../domain/faults.ts'
 import { freeFilename } from '../domain/file-names.ts'
 import type { BoxFile } from '../domain/order.ts'
 import { hostCommands, type HostFile, type WriteInput } from '../host/wire.ts'
-import { countActive, findContainer, insertContainer, touchContainer } from '../store/containers.ts'
+import { countActive, findContainer, insertContainer, touchContainer, type ContainerRow } from '../store/containers.ts'
 import { provision, discard, type InlineFile, type ProvisionUses } from './provision.ts'
 import { listFilesOf } from './list-files-of.ts'
 import { reachHost } from './reach-host.ts'
@@ -34,6 +34,8 @@ export interface Placed {
   readonly containerId: string
   /** What the model is told of it. */
   readonly about: string
+  /** Those that the messages brought, in their order, under the names that they got. */
+  readonly files: readonly { readonly filename: string; readonly bytes: number }[]
 }
 
 /** Reserves where the commands of a response will run. Nothing is started: that is for the first command. */
@@ -68,7 +70,8 @@ export async function placeShell(use: PlaceUses, asked: PlaceAsked): Promise<Pla
     await discard(use, made)
     throw error
   }
-  return { containerId: made.id, about: aboutContainer(made) }
+  const files = made.files.slice(made.files.length - asked.files.length)
+  return { containerId: made.id, about: aboutContainer(made), files }
 }
 
 /** An existing container, which the request counts as activity of. Files of the request are put there at once. */
@@ -86,29 +89,30 @@ async function refer(use: PlaceUses, { projectId, param, files }: PlaceAsked, id
   if (files.length > 0) {
     const taken = new Set((await listFilesOf(use, id)).map(({ path }) => path))
     for (const file of files) {
-      const written = await write(use, id, file, taken)
+      const written = await write(use, row, file, taken)
       taken.add(written.path)
       brought.push({ filename: written.path, fileId: '', bytes: written.bytes })
     }
   }
   const { skills, allowed_domains: allowedDomains, secrets } = live
-  return { containerId: id, about: aboutContainer({ skills, files: brought, allowedDomains, secrets }) }
+  return { containerId: id, about: aboutContainer({ skills, files: brought, allowedDomains, secrets }), files: brought }
 }
 
 async function write(
   use: PlaceUses,
-  id: string,
+  { id, project_id: projectId }: ContainerRow,
   file: PlaceAsked['files'][number],
   taken: ReadonlySet<string>,
 ): Promise<HostFile> {
+  const inline = 'content' in file ? file : null
+  const fileId = 'fileId' in file ? file.fileId : null
+  const stored = fileId === null ? null : await use.files.open(projectId as ProjectId, fileId as FileId)
+  const wanted = inline?.filename ?? stored?.filename
+  if (wanted === undefined) throw new Fault('not_found', 'No such file.', { param: 'input' })
+  const filename = freeFilename(wanted, taken)
   const { value } = await reachHost(use, id, (owner, order) => {
-    const inline = 'base64' in file
-    const input: WriteInput = {
-      order,
-      filename: inline ? freeFilename(file.filename, taken) : '',
-      fileId: inline ? null : file.fileId,
-    }
-    const body = inline ? { body: Readable.from([Buffer.from(file.base64, 'base64')]) } : {}
+    const input: WriteInput = { order, filename, fileId }
+    const body = inline === null ? {} : { body: Readable.from([inline.content]) }
     return use.mesh.ask(owner, hostCommands.writeFile, { input, ...body })
   })
   return value as HostFile

@@ -29,7 +29,7 @@ export interface ProvisionUses extends ReachUses {
 /** A file that came with the request. */
 export interface InlineFile {
   readonly filename: string
-  readonly base64: string
+  readonly content: Buffer
 }
 
 export interface Wanted {
@@ -87,8 +87,7 @@ export async function provision(use: ProvisionUses, wanted: Wanted): Promise<New
       taken.add(filename)
       if ('fileId' in file) files.push({ filename, fileId: file.fileId, bytes: file.bytes })
       else {
-        const bytes = Buffer.from(file.base64, 'base64')
-        files.push({ filename, blob: await keep(bytes), bytes: bytes.length })
+        files.push({ filename, blob: await keep(file.content), bytes: file.content.length })
       }
     }
     const memoryBytes = memoryBytesOf(wanted.memoryLimit)

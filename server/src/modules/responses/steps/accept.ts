@@ -11,7 +11,7 @@ import { askedOf, checkTogether, type Asked, type AskedOfBody } from '../domain/
 import type { ShellPlace } from '../domain/call-item.ts'
 import { checkDistinct, givenInput, referencesOf, type GivenInput } from '../domain/input-items.ts'
 import { noUsage, type LiveResponse } from '../domain/live-response.ts'
-import { filesForShell, withoutFileBytes } from '../domain/shell-files.ts'
+import { filesForShell, withPlacedFiles, type PlacedFile } from '../domain/shell-files.ts'
 import { isHosted } from '../domain/tool-choice.ts'
 import { findConversationItems } from '../store/conversation-items.ts'
 import { findHistory, findItems } from '../store/responses.ts'
@@ -54,12 +54,13 @@ export async function accept(
   const { history, given, conversationVersion } = await readInput(use, projectId, body, known)
   const hosted = fields.tools.some(isHosted)
   // With a shell on our side files are for its commands: the model is told where they lie.
-  const items = hosted ? given.items.map(withoutFileBytes) : given.items
-  const context = settleCalls([...history, ...items])
-  checkFits(use, projectId, fields, model, context)
+  const shown = hosted ? withPlacedFiles(given.items, []) : given.items
+  checkFits(use, projectId, fields, model, settleCalls([...history, ...shown]))
   const id = newId('resp_')
-  const place = hosted ? await placeShell(use, projectId, body, given.items, fields.store ? id : null) : localPlace
-  const asked: Asked = { ...fields, ...place, compactNow: given.compact }
+  const placed = hosted ? await placeShell(use, projectId, body, given.items, fields.store ? id : null) : null
+  const items = placed === null ? given.items : withPlacedFiles(given.items, placed.files)
+  const context = settleCalls([...history, ...items])
+  const asked: Asked = { ...fields, ...(placed?.place ?? localPlace), compactNow: given.compact }
   return {
     live: { id, projectId, asked, context, output: [], usage: noUsage, nextOutputIndex: 0, turns: 0 },
     input: settleCalls(items),
@@ -170,13 +171,12 @@ async function placeShell(
   body: CreateResponse,
   items: readonly StoredItem[],
   responseId: string | null,
-): Promise<Place> {
+): Promise<{ place: Place; files: readonly PlacedFile[] }> {
   const index = (body.tools ?? []).findIndex(isHosted)
   const tool = body.tools?.[index]
-  if (tool?.type !== 'shell') return localPlace
-  const files = filesForShell(items)
-  const asked = { projectId, responseId, tool, param: `tools[${index}]`, files }
-  const { containerId, about } = await use.shell.place(asked)
+  if (tool?.type !== 'shell') return { place: localPlace, files: [] }
+  const asked = { projectId, responseId, tool, param: `tools[${index}]`, files: filesForShell(items) }
+  const { containerId, about, files } = await use.shell.place(asked)
   const shellPlace: ShellPlace = { type: 'container_reference', container_id: containerId }
-  return { shellPlace, shellAbout: about }
+  return { place: { shellPlace, shellAbout: about }, files }
 }
