@@ -6,6 +6,8 @@ import { removeTree } from './remove-tree.ts'
 
 /** What a command prints beyond this is not kept, for each of its streams. */
 export const captureBytes = 1024 * 1024
+/** No text of a JSON document in the database has a NUL; it is shown as what cannot be shown, of the same length. */
+const noText = '\uFFFD'
 const recordBytesMax = 4_096
 const roomBytes = 3 * captureBytes
 const roomFiles = 32
@@ -120,7 +122,7 @@ class Stream {
       this.#at += bytes.length
       text += this.#decoder.write(bytes)
     }
-    return text
+    return text.replaceAll('\0', noText)
   }
 
   end(): string {
