@@ -3,7 +3,7 @@ import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import { ContainerLost, type ContainerShell } from '#modules/containers/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { newId } from '#platform/std/ids.ts'
-import { effectiveTimeoutMs } from '../domain/call-item.ts'
+import { containerOf, effectiveTimeoutMs } from '../domain/call-item.ts'
 import { clipOutput } from '../domain/clip-output.ts'
 import { noUsage, type Ending, type LiveResponse } from '../domain/live-response.ts'
 import type { ShellCallItem } from '../domain/next-move.ts'
@@ -26,8 +26,6 @@ export async function* runShellCall(
   call: ShellCallItem,
   { tell, signal, shown = null, endOnAbort }: ShellCallOptions,
 ): Telling {
-  const place = live.asked.shellPlace
-  if (place.type !== 'container_reference') throw new Error('a hosted shell call was made without a container')
   const at = {
     item_id: shown?.item.id ?? newId('sho_'),
     output_index: shown?.outputIndex ?? live.nextOutputIndex,
@@ -60,22 +58,14 @@ export async function* runShellCall(
   const unshown = notShownBefore(shown)
   let result: Awaited<ReturnType<ContainerShell['run']>> | undefined
   let failure: { error: unknown } | undefined
-  const asked = {
-    containerId: place.container_id,
-    responseId: live.id,
-    callId: call.call_id,
-    commands: call.action.commands,
-    timeoutMs: effectiveTimeoutMs(call.action.timeout_ms ?? null),
-  }
-  const running = use.shell
-    .run(asked, {
-      signal,
-      endOnAbort,
-      onOutput: (command_index, printed) => {
-        const delta = unshown(command_index, printed)
-        if (delta !== null) say({ type: 'response.shell_call_output_content.delta', ...at, command_index, delta })
-      },
-    })
+  const running = carryOut(use, live, call, {
+    signal,
+    endOnAbort,
+    onOutput: (command_index, printed) => {
+      const delta = unshown(command_index, printed)
+      if (delta !== null) say({ type: 'response.shell_call_output_content.delta', ...at, command_index, delta })
+    },
+  })
     .then(
       (value) => void (result = value),
       (error: unknown) => void (failure = { error }),
@@ -106,6 +96,25 @@ export async function* runShellCall(
     nextOutputIndex,
     ending: signal.aborted ? { status: 'cancelled' } : lost,
   }
+}
+
+/** Calls beyond `max_tool_calls` came in the same turn as the last that counts: they are answered, not run. */
+async function carryOut(
+  { shell }: { readonly shell: ContainerShell },
+  { id, asked: { maxToolCalls, shellPlace }, output }: LiveResponse,
+  { call_id: callId, action: { commands, timeout_ms } }: ShellCallItem,
+  listener: Parameters<ContainerShell['run']>[1],
+): ReturnType<ContainerShell['run']> {
+  const done = output.filter(({ type }) => type === 'shell_call_output').length
+  if (maxToolCalls !== null && done >= maxToolCalls) {
+    const stderr = '[switchyard] The command was not run: max_tool_calls was reached.\n'
+    const entry = { stdout: '', stderr, outcome: { type: 'exit' as const, exit_code: 126 } }
+    return { entries: commands.map(() => entry), complete: false }
+  }
+  const containerId = containerOf(shellPlace)
+  if (containerId === null) throw new Error('a hosted shell call was made without a container')
+  const timeoutMs = effectiveTimeoutMs(timeout_ms ?? null)
+  return await shell.run({ containerId, responseId: id, callId, commands, timeoutMs }, listener)
 }
 
 /** A container that is gone takes its response with it, which says why. */
