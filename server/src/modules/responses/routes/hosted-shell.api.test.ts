@@ -170,6 +170,12 @@ for (const runtime of runtimes) {
       },
     )
 
+    await t.test('output that is no text is shown as far as it can be, and stored', async () => {
+      app.double.queue(shellCall(["printf 'a\\0b\\377c\\360\\237\\216\\211'"]), 'Done.')
+      const { output } = await kit.create({})
+      assert.equal(outputsIn(output)[0]?.output[0]?.stdout, 'a\uFFFDb\uFFFDc🎉')
+    })
+
     await t.test('a message cites the files that it names, by places that JavaScript counts', async () => {
       const text = 'Café 🎉: /mnt/data/out.csv, not /mnt/data/none.csv; also /mnt/data/sub/b.txt.'
       app.double.queue(shellCall(['echo a > out.csv; mkdir sub; echo b > sub/b.txt']), text)

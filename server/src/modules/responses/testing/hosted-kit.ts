@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
+import type { ErrorBody } from '@switchyard/contracts/errors.ts'
 import type { OutputItem } from '@switchyard/contracts/responses/items.ts'
 import { createResponse } from '@switchyard/contracts/responses/operations.ts'
 import type { Response } from '@switchyard/contracts/responses/response.ts'
 import { sql } from 'kysely'
 import { sandboxApp, type Runtime, type SandboxApp } from '#modules/containers/testing/sandbox-app.ts'
 import { createEngineApi } from '#platform/docker/engine-api.ts'
-import type { CallInput } from '../../../../test/call-operation.ts'
+import type { CallInput, CallReply } from '../../../../test/call-operation.ts'
 
 type Body = Record<string, unknown>
 export type ShellCallOf = Extract<OutputItem, { type: 'shell_call' }>
@@ -28,7 +29,7 @@ export interface HostedKit {
   readonly app: SandboxApp
   /** A response of a model with a hosted shell; anything but 200 fails the test. */
   create(body: Body, input?: CallInput): Promise<Response>
-  ask(body: Body, input?: CallInput): ReturnType<SandboxApp['call']>
+  ask(body: Body, input?: CallInput): Promise<CallReply<Response> & { error: ErrorBody['error'] }>
   refusal(body: Body): Promise<[number, string | null, string | null]>
   /** What the provider was told last, as text. */
   told(): string
