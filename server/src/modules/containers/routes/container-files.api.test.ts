@@ -124,11 +124,12 @@ for (const runtime of runtimes) {
       assert.deepEqual(Object.keys(files).toSorted(), ['hard.txt', 'real.txt'])
       const real = files['real.txt']
       assert.ok(real !== undefined)
+      const linked = { ...inTrap, file_id: String(real.id) }
       assert.equal((await download(app, contentPath(trap, real.id))).bytes.toString(), 'mine\n')
       // What was a file when it was listed is a link when it is asked for.
       await printedIn(app, trap, 'rm real.txt && ln -s /etc/passwd real.txt')
       for (const operation of [retrieveContainerFile, retrieveContainerFileContent, deleteContainerFile]) {
-        const { status } = await app.call(operation, { params: { ...inTrap, file_id: real.id } })
+        const { status } = await app.call(operation, { params: linked })
         assert.equal(status, 404)
       }
       // An upload takes the place of a link and does not write through it.
