@@ -7,10 +7,13 @@ import {
   extendContainers,
   forgetContainers,
   listDue,
+  listEndedOfLostHosts,
   listKnownInlineBlobs,
   listReserved,
   listUnplacedEnded,
   markCleared,
+  markWithoutBlobs,
+  type Uncleared,
 } from '../store/ended-containers.ts'
 import type { ContainersTables } from '../store/tables.ts'
 import { inlineBlobPrefix } from './provision.ts'
@@ -45,16 +48,17 @@ export async function sweepContainers(use: SweepUses): Promise<number> {
   const expired = over.length === 0 ? 0 : await expireContainers(db, over)
   const lost = await expireLost(db, hostLostMs, 'Its host has not been heard of for a minute.')
   const dropped = await dropUnneeded(use)
-  const unplaced = await listUnplacedEnded(db, batch)
-  for (const { inline_blobs } of unplaced) for (const blob of inline_blobs) await blobs.remove(blob)
-  if (unplaced.length > 0) {
-    await markCleared(
-      db,
-      unplaced.map(({ id }) => id),
-    )
-  }
+  const unplaced = await removeBlobs(blobs, await listUnplacedEnded(db, batch))
+  if (unplaced.length > 0) await markCleared(db, unplaced)
+  const orphaned = await removeBlobs(blobs, await listEndedOfLostHosts(db, hostLostMs, batch))
+  if (orphaned.length > 0) await markWithoutBlobs(db, orphaned)
   const forgotten = await forgetContainers(db, keptMs, deletedKeptMs, batch)
-  return expired + lost + dropped + unplaced.length + forgotten
+  return expired + lost + dropped + unplaced.length + orphaned.length + forgotten
+}
+
+async function removeBlobs(blobs: Blobs, ended: readonly Uncleared[]): Promise<string[]> {
+  for (const { inline_blobs } of ended) for (const blob of inline_blobs) await blobs.remove(blob)
+  return ended.map(({ id }) => id)
 }
 
 async function dropUnneeded({ db, inUse }: SweepUses): Promise<number> {

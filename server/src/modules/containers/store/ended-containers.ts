@@ -113,6 +113,32 @@ export async function listEndedOfHost(db: Db<ContainersTables>, hostId: string, 
   return await db.run(ofHost, [hostId, limit])
 }
 
+const ofLost = statement<[number, number], Uncleared>(
+  'containers.ended-of-lost-hosts',
+  `select c.id, c.inline_blobs from containers.container c join containers.host h on h.id = c.host_id
+   where c.cleared_at is null and c.status in ('expired', 'deleted') and c.inline_blobs <> '{}'
+     and h.seen_at < clock_timestamp() - $1 * interval '1 millisecond' limit $2`,
+)
+
+/** Ended on a host that does not come to clear them; what is elsewhere has to go all the same. */
+export async function listEndedOfLostHosts(
+  db: Db<ContainersTables>,
+  silentMs: number,
+  limit: number,
+): Promise<Uncleared[]> {
+  return await db.run(ofLost, [silentMs, limit])
+}
+
+const withoutBlobs = statement<[string[]], never>(
+  'containers.without-blobs',
+  `update containers.container set inline_blobs = '{}' where id = any($1)`,
+)
+
+/** Their blobs are gone; what their host has of them is for the host, if it ever comes back. */
+export async function markWithoutBlobs(db: Db<ContainersTables>, ids: readonly string[]): Promise<void> {
+  await db.run(withoutBlobs, [[...ids]])
+}
+
 const cleared = statement<[string[]], never>(
   'containers.cleared',
   `update containers.container set cleared_at = clock_timestamp(), inline_blobs = '{}', files = '[]'
@@ -127,8 +153,11 @@ export async function markCleared(db: Db<ContainersTables>, ids: readonly string
 const forget = statement<[number, number, number], { id: string }>(
   'containers.forget',
   `delete from containers.container where id in
-     (select id from containers.container where cleared_at < clock_timestamp()
-        - case status when 'deleted' then $2 else $1 end * interval '1 millisecond' limit $3)
+     (select c.id from containers.container c left join containers.host h on h.id = c.host_id
+      where c.cleared_at < clock_timestamp()
+          - case c.status when 'deleted' then $2::float8 else $1::float8 end * interval '1 millisecond'
+        or c.status in ('expired', 'deleted') and h.seen_at < clock_timestamp() - $1::float8 * interval '1 millisecond'
+      limit $3)
    returning id`,
 )
 
@@ -137,7 +166,7 @@ const forgetReceipts = statement<[string[]], never>(
   'delete from containers.egress_receipt where container_id = any($1)',
 )
 
-/** Removes the records of what has expired, or was deleted, long enough ago. Returns how many. */
+/** Removes the records of what has expired, was deleted, or lost its host, long enough ago. Returns how many. */
 export async function forgetContainers(
   db: Db<ContainersTables>,
   keptMs: number,
