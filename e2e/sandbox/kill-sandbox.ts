@@ -3,7 +3,7 @@ import { becomesTrue } from '../../dev/engines/wait-until.ts'
 import Docker from 'dockerode'
 import { commandsOpen } from './boxes-on-disk.ts'
 import type { Host, SandboxFleet } from './sandbox-fleet.ts'
-import { busy, type ShellWorks } from './shell-works.ts'
+import type { ShellWorks } from './shell-works.ts'
 
 const victims = ['worker', 'api', 'sandbox', 'docker', 'restate'] as const
 export type Victim = (typeof victims)[number]
@@ -30,12 +30,13 @@ export async function killInTurn(
   { rounds, from, random, lost }: { rounds: number; from: number; random: () => number; lost: Host },
 ): Promise<SandboxKill[]> {
   const kills: SandboxKill[] = []
+  const living = fleet.hosts.filter((host) => host !== lost)
   for (let round = 1; round <= rounds; round += 1) {
     for (const victim of victims) {
       works.begin(from + ((1 - from) * (kills.length + 1)) / (rounds * victims.length))
-      await becomesTrue(() => busy(fleet), workMs)
       await sleep(between(random, gapMs))
-      kills.push(await killOne(fleet, victim, random, lost))
+      await becomesTrue(() => living.some(({ dir }) => commandsOpen(dir) > 0), workMs)
+      kills.push(await killOne(fleet, victim, random, living))
     }
     const told = kills.slice(-victims.length).map((kill) => `${kill.victim} (${kill.commandsOpen} commands open)`)
     console.log(`  round ${round} of ${rounds}: killed ${told.join(', ')}`)
@@ -43,9 +44,13 @@ export async function killInTurn(
   return kills
 }
 
-async function killOne(fleet: SandboxFleet, victim: Victim, random: () => number, lost: Host): Promise<SandboxKill> {
+async function killOne(
+  fleet: SandboxFleet,
+  victim: Victim,
+  random: () => number,
+  living: readonly Host[],
+): Promise<SandboxKill> {
   const begun = performance.now()
-  const living = fleet.hosts.filter((host) => host !== lost)
   const open = living.reduce((sum, { dir }) => sum + commandsOpen(dir), 0)
   const away = between(random, awayMs)
   if (victim === 'docker' || victim === 'restate') {

@@ -1,6 +1,6 @@
 import { becomesTrue } from '../../dev/engines/wait-until.ts'
 import { untilDone } from '../responses/background-works.ts'
-import { commandsOpen, countTokens } from './boxes-on-disk.ts'
+import { countTokens } from './boxes-on-disk.ts'
 import type { SandboxFleet } from './sandbox-fleet.ts'
 import { inputOf, tokenOf } from './shell-work.ts'
 
@@ -95,6 +95,3 @@ async function cancelOnceBegun(fleet: SandboxFleet, number: number, id: string):
 }
 
 const isOver = (status: string | undefined) => status !== 'queued' && status !== 'in_progress'
-
-/** Whether a command runs on any of these hosts. */
-export const busy = (fleet: SandboxFleet) => fleet.hosts.some(({ dir }) => commandsOpen(dir) > 0)
