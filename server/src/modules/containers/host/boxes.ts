@@ -72,12 +72,16 @@ export class Boxes {
     return this.#pool.length
   }
 
-  /** Takes up what an earlier process left: containers that are still owed, and nothing else. */
-  async recover(owed: ReadonlySet<string>): Promise<{ kept: number; removed: number }> {
+  /**
+   * Takes up what an earlier process left: containers that are still owed, and nothing else. `lost` had data, which went
+   * with an earlier life of the machine: they must not go on as if they were new.
+   */
+  async recover(owed: ReadonlySet<string>): Promise<{ kept: number; removed: number; lost: string[] }> {
     this.#bootId = await readBootId()
     await mkdir(this.#boxesDir, { recursive: true, mode: 0o711 })
     const inEngine = await this.#use.engine.list(`${hostLabel}=${this.#use.hostId}`)
     const kept = new Set<string>()
+    const lost = new Set<string>()
     let removed = 0
     for (const name of await readdir(this.#boxesDir)) {
       const root = join(this.#boxesDir, name)
@@ -92,12 +96,13 @@ export class Boxes {
         await this.#adopt(box, note.order)
         continue
       }
+      if (note?.order != null && note.filled && owed.has(note.order.containerId)) lost.add(note.order.containerId)
       for (const { id } of inEngine.filter(({ labels }) => labels[boxLabel] === name)) await this.#use.engine.remove(id)
       await removeBoxFolder(root)
       removed += 1
     }
     for (const { id } of inEngine) if (!kept.has(id)) removed += (await this.#use.engine.remove(id)) ? 1 : 0
-    return { kept: this.#claimed.size, removed }
+    return { kept: this.#claimed.size, removed, lost: [...lost].filter((id) => !this.#claimed.has(id)) }
   }
 
   /** The box of a container: the one it has, one that waits, or a new one. */

@@ -197,11 +197,12 @@ class SandboxHost {
       release: (containerId) => egress.detach(containerId),
     })
     const found = await boxes.recover(await listLiveOfHost(db, this.#id))
+    for (const id of found.lost) await loseContainer(db, id, 'The machine that it was on has been started anew.')
     this.#egress = egress
     this.#boxes = boxes
     this.#executor = new Executor(
       { engine: this.#engine, uid: this.#uid, revive: (box, options) => boxes.revive(box, options) },
-      (order) => boxes.claim(order),
+      boxes,
     )
     await this.#say()
     boxes.fillPool()
