@@ -24,6 +24,7 @@ export const ciSteps: readonly Step[] = [
   proof('integration', 420, 'tools/test.ts int'),
   proof('compat', 100, 'tools/test.ts compat'),
   proof('dev', 60, 'e2e/dev/dev-journey.ts'),
+  proof('escape', 75, 'e2e/escape/escape.ts'),
   proof('fuzz', 30, 'e2e/fuzz/fuzz.ts --requests 5000'),
   proof('valkey', 30, 'e2e/valkey/valkey-loss.ts'),
   proof('rolling', 60, 'e2e/rolling/rolling.ts --seconds 15'),
@@ -44,5 +45,6 @@ export const soakSteps: readonly Step[] = [
   proof('engine', 1_200, 'e2e/chaos/engine.chaos.ts --pieces 2000 --rounds 10'),
   proof('responses', 900, 'e2e/responses/background.chaos.ts --responses 500 --rounds 10 --foreground 200'),
   proof('resume', 300, 'e2e/responses/resume.chaos.ts --streams 200'),
+  proof('escape', 300, 'e2e/escape/escape.ts --image full'),
   proof('clients', 300, 'e2e/responses/clients.bounds.ts --clients 10000 --slow 60 --wait-cut'),
 ]

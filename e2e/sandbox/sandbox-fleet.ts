@@ -16,6 +16,7 @@ import { makeFleetFolder, removeFleetFolder } from './fleet-folder.ts'
 export interface SandboxFleetOptions {
   readonly runtime: string
   readonly hosts: number
+  readonly image?: 'slim' | 'full'
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -84,7 +85,7 @@ export class SandboxFleet {
       chmodSync(stackDir, 0o755)
       const [stack, [docker, image]] = await Promise.all([
         startStack({ dataDir: stackDir, nodes: {}, settings }),
-        startEngine(join(folder, 'docker')),
+        startEngine(join(folder, 'docker'), options.image ?? 'slim'),
       ])
       const env = { ...stack.env, SWITCHYARD_SANDBOX_DOCKER_SOCKET: docker.socket, SWITCHYARD_SANDBOX_IMAGE: image }
       const fleet = new SandboxFleet({ folder, docker, stack, double, env })
@@ -104,12 +105,13 @@ export class SandboxFleet {
   }
 
   /** One more host. With more memory than the others it is given all work. */
-  async addHost(memoryMb = hostMemoryMb): Promise<Host> {
+  async addHost(memoryMb = hostMemoryMb, env: NodeJS.ProcessEnv = {}): Promise<Host> {
     const name = `sandbox ${this.hosts.length + 1}`
     const dir = join(this.folder, 'hosts', String(this.hosts.length + 1))
     const node = await this.#startNode(name, 'sandbox', {
       SWITCHYARD_SANDBOX_DIR: dir,
       SWITCHYARD_SANDBOX_MEMORY_MB: String(memoryMb),
+      ...env,
     })
     await node.waitReady()
     const readId = () => readFileSync(join(dir, 'host-id'), 'utf8').trim()
@@ -149,7 +151,7 @@ export class SandboxFleet {
   }
 }
 
-async function startEngine(dataDir: string): Promise<[DockerEngine, string]> {
+async function startEngine(dataDir: string, image: 'slim' | 'full'): Promise<[DockerEngine, string]> {
   const docker = await startDocker({ dataDir })
-  return [docker, await ensureImage('slim', docker.socket)]
+  return [docker, await ensureImage(image, docker.socket)]
 }

@@ -25,11 +25,13 @@ export async function fakeDns(t: Ending, records: Map<string, string[]>) {
   return { address: `127.0.0.1:${socket.address().port}`, asked, records }
 }
 
+type Addresses = (name: string, type: number) => readonly string[] | undefined
+
 /** What was asked, and the answer to it. A name without a list of addresses does not exist. */
-export function answerQuery(query: Buffer, addressesOf: (name: string) => readonly string[] | undefined) {
+export function answerQuery(query: Buffer, addressesOf: Addresses) {
   const { name, end } = readName(query)
   const type = query.readUInt16BE(end)
-  const known = addressesOf(name)
+  const known = addressesOf(name, type)
   const answers = (known ?? []).filter((address) => type === (isIPv4(address) ? A : AAAA))
   const header = Buffer.from(query.subarray(0, 12))
   header.writeUInt16BE(known === undefined ? 0x8183 : 0x8180, 2)
