@@ -1,10 +1,11 @@
+import type { MeshOwner } from '#platform/mesh/command.ts'
 import { containerFileId } from './domain/file-id.ts'
 import { listFilesOf } from './steps/list-files-of.ts'
 import { placeShell, type Placed, type PlaceAsked, type PlaceUses } from './steps/place-shell.ts'
 import { runShell, type ShellCall, type ShellEntries, type ShellListener } from './steps/run-shell.ts'
 import { hostCommands, type CancelInput } from './host/wire.ts'
-import { reachHost } from './steps/reach-host.ts'
-import { touchContainer } from './store/containers.ts'
+import { commandPatienceMs, reachHost } from './steps/reach-host.ts'
+import { findAnyContainer, touchContainer } from './store/containers.ts'
 import { dropReservedContainers } from './store/ended-containers.ts'
 
 /** The hosted shell, as a response uses it. */
@@ -29,7 +30,10 @@ export function createShell(use: PlaceUses): ContainerShell {
     run: (call, listener) => runShell(use, call, listener),
     async cancel(containerId, responseId) {
       const input: CancelInput = { containerId, responseId }
-      await reachHost(use, containerId, (owner) => use.mesh.ask(owner, hostCommands.cancel, { input }))
+      // One that has no host has no command, and is not to get one for this.
+      if ((await findAnyContainer(use.db, containerId))?.host_id == null) return
+      const ask = (owner: MeshOwner) => use.mesh.ask(owner, hostCommands.cancel, { input })
+      await reachHost(use, containerId, ask, { patienceMs: commandPatienceMs })
     },
     async files(containerId) {
       const files = await listFilesOf(use, containerId)

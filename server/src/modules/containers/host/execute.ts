@@ -23,12 +23,18 @@ interface Call {
 export class Executor {
   readonly #use: CommandUses
   readonly #claim: (order: ExecuteInput['order']) => Promise<Box>
+  readonly #find: (containerId: string) => Box | undefined
   readonly #lines = new Map<string, Promise<unknown>>()
   readonly #calls = new Map<string, Call>()
 
-  constructor(use: CommandUses, claim: (order: ExecuteInput['order']) => Promise<Box>) {
+  constructor(
+    use: CommandUses,
+    claim: (order: ExecuteInput['order']) => Promise<Box>,
+    find: (containerId: string) => Box | undefined = () => undefined,
+  ) {
     this.#use = use
     this.#claim = claim
+    this.#find = find
   }
 
   /**
@@ -58,7 +64,7 @@ export class Executor {
     return log.listen()
   }
 
-  async #runAll({ callId, commands, timeoutMs, order }: ExecuteInput, call: Call): Promise<void> {
+  async #runAll({ responseId, callId, commands, timeoutMs, order }: ExecuteInput, call: Call): Promise<void> {
     if (call.cancelled) return
     const box = await this.#claim(order)
     let said = 0
@@ -66,7 +72,15 @@ export class Executor {
       if (call.cancelled) break
       call.current = { box, name: commandName(callId, index) }
       const capture = Math.max(captureBytesMin, Math.min(captureBytes, callBytesMax - said))
-      const command = { callId, index, text, timeoutMs, captureBytes: capture, isCancelled: () => call.cancelled }
+      const command = {
+        responseId,
+        callId,
+        index,
+        text,
+        timeoutMs,
+        captureBytes: capture,
+        isCancelled: () => call.cancelled,
+      }
       const result = await runCommand(this.#use, box, command, (printed) =>
         call.log.tell({ kind: 'output', index, ...printed }),
       )
@@ -83,6 +97,10 @@ export class Executor {
       call.cancelled = true
       if (call.current !== null) await new Spool(call.current.box.folder.spool, call.current.name).cancel()
     }
+    // Also what an earlier process began: nobody has asked this one for it.
+    const box = this.#find(containerId)
+    if (box === undefined) return
+    for (const name of await box.ledger.listOpen(responseId)) await new Spool(box.folder.spool, name).cancel()
   }
 }
 

@@ -202,7 +202,8 @@ class SandboxHost {
     this.#boxes = boxes
     this.#executor = new Executor(
       { engine: this.#engine, uid: this.#uid, revive: (box, options) => boxes.revive(box, options) },
-      boxes,
+      (order) => boxes.claim(order),
+      (containerId) => boxes.claimed.get(containerId),
     )
     await this.#say()
     boxes.fillPool()

@@ -14,6 +14,8 @@ export interface CommandResult {
 /** What a box keeps of results. Its commands print on the host's disk, which their own quota does not count. */
 const resultBytesMax = 64 * 1024 * 1024
 
+const startedEnd = '.started'
+
 /** A name for a command that is the same for everybody who asks, and safe as a folder. */
 export function commandName(callId: string, index: number): string {
   return createHash('sha256').update(`${callId}\n${index}`).digest('hex').slice(0, 32)
@@ -32,11 +34,12 @@ export class Ledger {
     this.#folder = folder
   }
 
-  /** False when it was begun before. */
-  async begin(name: string): Promise<boolean> {
+  /** False when it was begun before. Whose it is can be asked as long as it is open. */
+  async begin(name: string, responseId: string): Promise<boolean> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 })
     try {
-      await using _file = await open(join(this.#folder, `${name}.started`), 'wx', 0o600)
+      await using file = await open(join(this.#folder, `${name}${startedEnd}`), 'wx', 0o600)
+      await file.write(responseId)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
       throw error
@@ -63,6 +66,18 @@ export class Ledger {
       held -= oldest.bytes
       await rm(join(this.#folder, oldest.name), { force: true })
     }
+  }
+
+  /** Commands of a response that were begun and have no end yet. */
+  async listOpen(responseId: string): Promise<string[]> {
+    const files = await readdir(this.#folder).catch((): string[] => [])
+    const begun = files.flatMap((file) => (file.endsWith(startedEnd) ? [file.slice(0, -startedEnd.length)] : []))
+    const open: string[] = []
+    for (const name of begun.filter((one) => !files.includes(`${one}.json`))) {
+      const text = await readFile(join(this.#folder, `${name}${startedEnd}`), 'utf8').catch(() => '')
+      if (text === responseId) open.push(name)
+    }
+    return open
   }
 
   async find(name: string): Promise<CommandResult | null> {

@@ -5,6 +5,7 @@ import { commandName, type CommandResult } from './ledger.ts'
 import { Spool, type ExitRecord } from './spool.ts'
 
 export interface Command {
+  readonly responseId: string
   readonly callId: string
   readonly index: number
   readonly text: string
@@ -62,7 +63,7 @@ export async function runCommand(
   }
   const spool = new Spool(box.folder.spool, name, command.captureBytes)
   const startedAt = Date.now()
-  const renewed = (await box.ledger.begin(name)) && (await begin(use, box, spool, command))
+  const renewed = (await box.ledger.begin(name, command.responseId)) && (await begin(use, box, spool, command))
   const printed = { stdout: '', stderr: '' }
   const tell = (more: Printed | null) => {
     if (more === null) return
