@@ -7,7 +7,7 @@ import { endDocker } from '../../dev/engines/docker.ts'
 import { becomesTrue } from '../../dev/engines/wait-until.ts'
 import { reapStaleProcess, recordedProcessLives, recordProcess } from '../../dev/processes.ts'
 
-const prefix = 'switchyard-boxes-'
+const prefix = 'switchyard-fleet-'
 const ownerFile = 'owner.pid'
 /** Nodes before the engines they stand on. */
 const processFolders = ['nodes', 'stack/restate', 'stack/valkey', 'stack/postgres']
