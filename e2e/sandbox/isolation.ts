@@ -14,7 +14,7 @@ const settings = {
 
 async function proveOn(runtime: Runtime, checks: Checks, only: string): Promise<void> {
   const endings: (() => unknown)[] = []
-  const context = { after: (ending: () => unknown) => void endings.unshift(ending) } as unknown as TestContext
+  const context = { after: (ending: () => unknown) => void endings.push(ending) } as unknown as TestContext
   try {
     const app = await sandboxApp(context, { runtime, settings })
     await proveIsolation(app, runtime, checks, only)

@@ -50,10 +50,15 @@ print('clone(CLONE_NEWUSER)', 'let through' if result > 0 else errno.errorcode[c
 `)
 
 /** Refused is whatever did not reach the kernel's own work: EFAULT would mean that it began. */
-const allRefused = ({ stdout }: Entry) => {
+const refused = /(EPERM|ENOSYS|EACCES|EINVAL)$/
+/** gVisor answers these itself, with namespaces and keys that exist in the sandbox alone. */
+const sandboxOwn = /^(unshare|keyctl|add_key|setns|pivot_root|clone\(CLONE_NEWUSER\)|perf_event_open) /
+
+const allRefused = ({ stdout }: Entry, runtime: string) => {
   const lines = stdout.trim().split('\n')
   return (
-    lines.length === Object.keys(calls).length + 1 && lines.every((line) => /(EPERM|ENOSYS|EACCES|EINVAL)$/.test(line))
+    lines.length === Object.keys(calls).length + 1 &&
+    lines.every((line) => refused.test(line) || (runtime === 'runsc' && sandboxOwn.test(line)))
   )
 }
 
@@ -101,7 +106,7 @@ held = []
 while True: held.append(bytearray(32 << 20))
 `),
     timeoutMs: longMs,
-    met: (entry) => exitCode(entry) === 137 && /ran out of memory/.test(entry.stderr),
+    met: (entry) => exitCode(entry) !== 0 && /ran out of memory/.test(entry.stderr),
   },
   {
     name: 'memory hog of many processes',
@@ -116,7 +121,7 @@ codes = [os.wait()[1] for at in range(20)]
 print('killed', sum(code == 9 for code in codes))
 `),
     timeoutMs: longMs,
-    met: (entry) => /^killed [1-9]/m.test(entry.stdout) || /ran out of memory/.test(entry.stderr),
+    met: ({ stderr }) => /ran out of memory/.test(stderr),
   },
   {
     name: 'disk filler of /mnt/data',
@@ -225,7 +230,7 @@ for name, given in {'raw': (2, 3, 1), 'raw 6': (10, 3, 58), 'packet': (17, 3, 76
   {
     name: 'data of other containers',
     command:
-      'ls /proc | grep -c "^[0-9]"; cat /proc/[0-9]*/environ 2>/dev/null | tr "\\\\0" "\\\\n" | grep -ai canary; grep -rsl neighbour-canary /mnt /run /tmp /dev/shm /sys/fs/cgroup 2>/dev/null; dmesg 2>/dev/null | head -3; cat /proc/kmsg /dev/kmsg 2>/dev/null | head -3; ls /run/docker.sock /var/run/docker.sock 2>/dev/null; find /sys/fs/cgroup -maxdepth 3 -writable 2>/dev/null | head -3; cat /proc/self/mountinfo | grep -c neighbour; ls /run/spool | wc -l; echo end',
+      'ls /proc | grep -c "^[0-9]"; cat /proc/[0-9]*/environ 2>/dev/null | tr "\\\\0" "\\\\n" | grep -ai canary; grep -rsl neighbour-canary /mnt /run /tmp /dev/shm /sys/fs/cgroup 2>/dev/null; (dmesg; cat /proc/kmsg /dev/kmsg) 2>/dev/null | grep -i -e cgroup -e "linux version" -e ext4 | head -3; ls /run/docker.sock /var/run/docker.sock 2>/dev/null; find /sys/fs/cgroup -maxdepth 3 -writable 2>/dev/null | head -3; cat /proc/self/mountinfo | grep -c neighbour; ls /run/spool | wc -l; echo end',
     timeoutMs: longMs,
     met: ({ stdout }) => /^\d{1,2}\n0\n1\nend\n$/.test(stdout),
   },
