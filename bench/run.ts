@@ -87,16 +87,16 @@ const scenarios: Readonly<Record<string, Scenario>> = {
     benchResponsesSocket(ci ? { profileDir, rounds: 5, loops: 1 } : { profileDir, rounds: 5, loops: 10 }, say),
   'sandbox-exec': ({ ci }, say) =>
     benchSandboxExec(
-      ci ? { rounds: 3, samples: 5, runtimes: ['runc'] } : { rounds: 5, samples: 40, runtimes: ['runc', 'runsc'] },
+      ci ? { rounds: 3, samples: 4, runtimes: ['runc'] } : { rounds: 5, samples: 40, runtimes: ['runc', 'runsc'] },
       say,
     ),
   'sandbox-start': ({ ci }, say) =>
     benchSandboxStart(
-      ci ? { rounds: 1, samples: 3, runtimes: ['runc'] } : { rounds: 5, samples: 10, runtimes: ['runc', 'runsc'] },
+      ci ? { rounds: 1, samples: 2, runtimes: ['runc'] } : { rounds: 5, samples: 10, runtimes: ['runc', 'runsc'] },
       say,
     ),
   'sandbox-lazy': ({ ci, profileDir }, say) =>
-    benchSandboxLazy(ci ? { profileDir, rounds: 3, samples: 3 } : { profileDir, rounds: 5, samples: 20 }, say),
+    benchSandboxLazy(ci ? { profileDir, rounds: 3, samples: 2 } : { profileDir, rounds: 5, samples: 20 }, say),
   // Neither of these in CI: they are told and not judged.
   'sandbox-egress': ({ ci }, say) =>
     ci ? Promise.resolve([]) : benchSandboxEgress({ rounds: 5, samples: 200, runtimes: ['runc', 'runsc'] }, say),

@@ -5,9 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ContainerShell } from '#modules/containers/index.ts'
-import type { Database } from '#platform/db/db.ts'
-import { statement } from '#platform/db/statement.ts'
 import { loadSettings } from '#platform/config/load.ts'
 import { run } from '#platform/lifecycle/run.ts'
 import { newId } from '#platform/std/ids.ts'
@@ -77,8 +74,6 @@ export const hostSettings = (
 /** One process with the roles api and sandbox: this one, so that both twins share a process and its event loop. */
 export interface BenchHost {
   readonly runtime: Runtime
-  readonly shell: ContainerShell
-  readonly db: Database
   readonly folder: string
   /** Reserves a container as a response does. */
   place(environment?: Readonly<Record<string, unknown>>): Promise<string>
@@ -118,7 +113,7 @@ export async function withHost<Result>(
       throw new Error(`the host did not settle: ${JSON.stringify(await ready?.())}`)
     }
     await settle(0)
-    return await work({ runtime, folder, db: wired.db, settle, ...shellOf(bench, wired, settle) })
+    return await work({ runtime, folder, settle, ...shellOf(bench, wired, settle) })
   } finally {
     await running.stop()
     await endHost(bench.socket, folder)
@@ -128,12 +123,11 @@ export async function withHost<Result>(
 
 function shellOf(
   { stack }: SandboxBench,
-  { containers, db }: Awaited<ReturnType<typeof wire>>,
+  { containers }: Awaited<ReturnType<typeof wire>>,
   settle: BenchHost['settle'],
-): Pick<BenchHost, 'shell' | 'place' | 'exec' | 'end'> {
+): Pick<BenchHost, 'place' | 'exec' | 'end'> {
   const { shell } = containers
   return {
-    shell,
     async place(environment = {}) {
       const tool = { type: 'shell', environment: { type: 'container_auto', ...environment } } as const
       const { projectId } = stack.seeded
@@ -157,15 +151,14 @@ function shellOf(
       return { stdout: entry?.stdout ?? '', firstAt }
     },
     async end(containerId) {
-      await db.run(endContainer, [containerId])
+      const reply = await fetch(`http://127.0.0.1:${stack.httpPort}/v1/containers/${containerId}`, {
+        method: 'DELETE',
+        headers: { authorization: `Bearer ${stack.seeded.projectKey}` },
+      })
+      assert.equal(reply.status, 200, await reply.text())
       await settle(0)
     },
   }
 }
-
-const endContainer = statement<[string], never>(
-  'bench.end-container',
-  `update containers.container set status = 'deleted' where id = $1`,
-)
 
 const nowhere = () => new Writable({ write: (_chunk, _encoding, done) => done() })
