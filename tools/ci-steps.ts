@@ -33,6 +33,7 @@ export const ciSteps: readonly Step[] = [
   proof('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
   proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
   proof('responses', 90, 'e2e/responses/small.ts'),
+  proof('containers', 110, 'e2e/sandbox/small.ts'),
 ]
 
 /** The same at full size: what docs/proofs reports. */
@@ -47,4 +48,7 @@ export const soakSteps: readonly Step[] = [
   proof('resume', 300, 'e2e/responses/resume.chaos.ts --streams 200'),
   proof('escape', 300, 'e2e/escape/escape.ts --image full'),
   proof('clients', 300, 'e2e/responses/clients.bounds.ts --clients 10000 --slow 60 --wait-cut'),
+  proof('containers-durable', 1_200, 'e2e/sandbox/durable.chaos.ts --responses 100 --rounds 10'),
+  proof('containers-expiry', 600, 'e2e/sandbox/expiry.chaos.ts --containers 500'),
+  proof('containers-gvisor', 300, 'e2e/sandbox/expiry.chaos.ts --containers 100 --runtime runsc'),
 ]
