@@ -8,7 +8,7 @@ import { judge, readTold, type Verdict } from './judge.ts'
 import { proveLimits } from './limits.ts'
 import type { RuntimeReport } from './report.ts'
 import type { Runtime, Scene } from './suite.ts'
-import { proveTrust } from './trust.ts'
+import { proveTrust, trustFolder } from './trust.ts'
 import { attackerDomains, world } from './world.ts'
 
 const allowlist = (domains: readonly string[], secrets: readonly object[] = []) => ({
@@ -19,14 +19,33 @@ const allowlist = (domains: readonly string[], secrets: readonly object[] = []) 
   },
 })
 
-/** All bypasses against one runtime, and what belongs to them. */
-export async function attack(scene: Scene, host: Host, runtime: Runtime, image: string): Promise<RuntimeReport> {
-  const { fleet, checks, secret } = scene
+/** The containers of one runtime. */
+export interface Stage {
+  readonly runtime: Runtime
+  readonly host: Host
+  readonly attacker: Attacker
+  readonly neighbour: Attacker
+  /** With the full image only. */
+  readonly trusting: Attacker | null
+}
+
+export async function setStage(scene: Scene, host: Host, runtime: Runtime, image: string): Promise<Stage> {
+  const { fleet, secret } = scene
   const secrets = [{ domain: world.hosts.secret.name, name: 'API_KEY', value: secret }]
   const attacker = await Attacker.create(fleet, allowlist(attackerDomains, secrets))
   const neighbour = await Attacker.create(fleet, allowlist([world.hosts.neighbour.name]))
   await attacker.bringPrograms()
-  await neighbour.bringPrograms()
+  const { secret: ended, open } = world.hosts
+  const trusted = { memory_limit: '4g', ...allowlist([ended.name, open.name], secrets) }
+  const trusting = image === 'full' ? await Attacker.create(fleet, trusted) : null
+  await trusting?.bringPrograms(trustFolder)
+  return { runtime, host, attacker, neighbour, trusting }
+}
+
+/** All bypasses against one runtime, and what belongs to them. */
+export async function attack(scene: Scene, stage: Stage): Promise<RuntimeReport> {
+  const { runtime, host, attacker, neighbour, trusting } = stage
+  const { fleet, checks, secret } = scene
   await proveNeighbour(scene, runtime, neighbour)
   const verdicts: Verdict[] = []
   for (const bypass of bypasses) {
@@ -39,7 +58,7 @@ export async function attack(scene: Scene, host: Host, runtime: Runtime, image: 
     verdicts.push(verdict)
   }
   const limits = await proveLimits(scene, runtime, attacker)
-  const trust = image === 'full' ? await proveTrust(scene, runtime, secrets) : []
+  const trust = trusting === null ? [] : await proveTrust(scene, runtime, trusting)
   const cutMs = await measureCut(scene, runtime, attacker)
   return { runtime, verdicts, limits, trust, cutMs }
 }

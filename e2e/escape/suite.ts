@@ -11,9 +11,9 @@ import { bypasses } from './bypasses.ts'
 import { Capture } from './capture.ts'
 import { Doors } from './doors.ts'
 import { Internet } from './internet.ts'
-import { strayEvents, strayPackets, type Seen } from './judge.ts'
+import { judge, readTold, strayEvents, strayPackets, type Seen } from './judge.ts'
 import type { Report } from './report.ts'
-import { attack } from './attack.ts'
+import { attack, setStage } from './attack.ts'
 import { Unconfined } from './unconfined.ts'
 import { allowedRanges, certificateNames, organizationDomains, world } from './world.ts'
 
@@ -78,13 +78,20 @@ export async function runSuite(options: SuiteOptions, checks: Checks): Promise<R
 async function play(scene: Scene, { runtimes, image }: SuiteOptions, roots: string): Promise<Report> {
   const { fleet } = scene
   await allowDomains(fleet, organizationDomains)
+  // All work goes to the host with the most memory: the new one. It starts while the one before is attacked.
+  const startHost = (at: number) => {
+    const env = { SWITCHYARD_SANDBOX_RUNTIME: runtimes[at] ?? '' }
+    const starting = fleet.addHost(memoryMb * (at + 1), env)
+    starting.catch(() => undefined)
+    return starting
+  }
+  let starting = startHost(0)
   const unconfined = await measureUnconfined(scene, await ensureImage(image, fleet.docker.socket), roots)
   const report: Report = { image, unconfined, runtimes: [] }
   for (const [at, runtime] of runtimes.entries()) {
-    // All work goes to the host with the most memory: the new one.
-    const host = await fleet.addHost(memoryMb * (at + 1), { SWITCHYARD_SANDBOX_RUNTIME: runtime })
-    report.runtimes.push(await attack(scene, host, runtime, image))
-    await host.node.process.stop()
+    const stage = await setStage(scene, await starting, runtime, image)
+    if (at + 1 < runtimes.length) starting = startHost(at + 1)
+    report.runtimes.push(await attack(scene, stage))
   }
   return report
 }
@@ -95,12 +102,13 @@ async function measureUnconfined(scene: Scene, image: string, roots: string): Pr
   const container = await Unconfined.start(scene.fleet.docker.socket, image, roots)
   try {
     await scene.seen()
-    for (const { number, title, alsoUnconfined } of bypasses) {
-      if (!alsoUnconfined) continue
-      await container.run(number)
-      const { packets, events } = await scene.seen()
-      const count = strayPackets(packets).length + strayEvents(events, scene.secret).length
-      scene.checks.expect(`unconfined ${number} ${title}: the same program gets out`, count > 0, `${count} seen`)
+    for (const bypass of bypasses.filter(({ alsoUnconfined }) => alsoUnconfined)) {
+      const { number, title } = bypass
+      const told = readTold(await container.run(number))
+      const seen = await scene.seen()
+      const count = strayPackets(seen.packets).length + strayEvents(seen.events, scene.secret).length
+      const out = count > 0 && told.control && !judge(bypass, told, seen, scene.secret).blocked
+      scene.checks.expect(`unconfined ${number} ${title}: the same program gets out`, out, `${count} seen`)
       counts.set(number, count)
     }
   } finally {

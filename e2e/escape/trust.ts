@@ -1,4 +1,4 @@
-import { Attacker } from './attacker.ts'
+import type { Attacker } from './attacker.ts'
 import type { Runtime, Scene } from './suite.ts'
 import { world } from './world.ts'
 
@@ -9,7 +9,7 @@ export interface Trusted {
   readonly spliced: boolean | null
 }
 
-const folder = new URL('inside/trust/', import.meta.url)
+export const trustFolder = new URL('inside/trust/', import.meta.url)
 const { secret, open } = world.hosts
 const ended = `https://${secret.name}/trust`
 const spliced = `https://${open.name}/trust`
@@ -25,13 +25,8 @@ const programs: readonly { name: string; command: (address: string) => string; o
 ]
 
 /** No program is told of proxy or certificates: each finds both where it always looks. */
-export async function proveTrust(scene: Scene, runtime: Runtime, secrets: readonly object[]): Promise<Trusted[]> {
-  const { fleet, checks } = scene
-  const container = await Attacker.create(fleet, {
-    memory_limit: '4g',
-    network_policy: { type: 'allowlist', allowed_domains: [secret.name, open.name], domain_secrets: secrets },
-  })
-  await container.bringPrograms(folder)
+export async function proveTrust(scene: Scene, runtime: Runtime, container: Attacker): Promise<Trusted[]> {
+  const { checks } = scene
   const found: Trusted[] = []
   for (const { name, command, ownRoots } of programs) {
     await scene.seen()

@@ -24,8 +24,7 @@ export function kindOf(path: string): Kind {
   const mark = /\.([a-z0-9-]+)\.test\.ts$/.exec(path)?.[1]
   if (mark === undefined) {
     if (path.startsWith('server/test/sweeps/')) return 'sweep'
-    if (path.startsWith('e2e/compat/')) return 'compat'
-    return path.startsWith('e2e/') ? 'e2e' : 'unit'
+    return path.startsWith('e2e/compat/') ? 'compat' : 'unit'
   }
   if (isKind(mark) && mark !== 'unit') return mark
   // A misspelt kind would otherwise be a test that no command ever runs.
