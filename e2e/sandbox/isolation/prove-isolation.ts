@@ -21,7 +21,7 @@ export async function proveIsolation(app: SandboxApp, runtime: string, checks: C
   const quietOne = await HostedContainer.create(app)
   await quietOne.sh('echo neighbour-canary > /mnt/data/canary.txt')
   const neighbour = new Neighbour(quietOne)
-  const before = await useOf(app)
+  const before = await settled(app)
   neighbour.start()
   let hostMbMax = 0
   for (const attack of attacks.filter(({ name }) => name.includes(only))) {
@@ -47,6 +47,17 @@ export async function proveIsolation(app: SandboxApp, runtime: string, checks: C
     grown <= hostGrowthMbMax,
     `${grown} MB above ${before.hostMb} MB`,
   )
+}
+
+/** The neighbour's machine, and the one that waits in the pool. */
+async function settled(app: SandboxApp): Promise<MachineUse> {
+  const until = Date.now() + settleMs
+  let now = await useOf(app)
+  while (now.machines < 2 && Date.now() < until) {
+    await delay(500)
+    now = await useOf(app)
+  }
+  return now
 }
 
 async function meet(container: HostedContainer, attack: Attack, runtime: string, checks: Checks): Promise<void> {
