@@ -50,7 +50,7 @@ print('clone(CLONE_NEWUSER)', 'let through' if result > 0 else errno.errorcode[c
 `)
 
 /** Refused is whatever did not reach the kernel's own work: EFAULT would mean that it began. */
-const refused = /(EPERM|ENOSYS|EACCES|EINVAL)$/
+const refused = /(EPERM|ENOSYS|EACCES|EINVAL|ENOTSUP)$/
 /** gVisor answers these itself, with namespaces and keys that exist in the sandbox alone. */
 const sandboxOwn = /^(unshare|keyctl|add_key|setns|pivot_root|clone\(CLONE_NEWUSER\)|perf_event_open) /
 
