@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { world } from './world.ts'
 
 /** A machine whose every route leads to the internet that is played, and nowhere else. */
@@ -49,6 +51,9 @@ export function makeNamespaces(): Namespaces {
   }
 }
 
+/** A folder that goes with it. */
+export const folderOf = (namespace: string): string => join(tmpdir(), namespace)
+
 /** The command that runs a program in one of them; files, processes and mounts stay those of the machine. */
 export const inNamespace = (name: string, program: string, args: readonly string[]): [string, string[]] => [
   'nsenter',
@@ -70,6 +75,7 @@ function removeNamespace(name: string): void {
     }
   }
   ip('netns', 'del', name)
+  rmSync(folderOf(name), { recursive: true, force: true })
 }
 
 const listNamespaces = (): string[] =>

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ensureImage } from '../../sandbox/runtime/ensure-image.ts'
 import { testCertificates } from '../../server/src/modules/containers/egress/testing/test-ca.ts'
@@ -12,6 +11,7 @@ import { Capture } from './capture.ts'
 import { Doors } from './doors.ts'
 import { Internet } from './internet.ts'
 import { judge, readTold, strayEvents, strayPackets, type Seen } from './judge.ts'
+import { folderOf } from './namespaces.ts'
 import type { Report } from './report.ts'
 import { attack, setStage } from './attack.ts'
 import { Unconfined } from './unconfined.ts'
@@ -26,6 +26,8 @@ export interface SuiteOptions {
 }
 
 const memoryMb = 1_000_000
+/** Room for what a compiler leaves. */
+const diskMb = 2_048
 
 /** Everything that an attack needs: the product, the internet, and eyes on what passes between them. */
 export interface Scene {
@@ -40,8 +42,8 @@ export interface Scene {
 /** Runs in the namespace of the machine. */
 export async function runSuite(options: SuiteOptions, checks: Checks): Promise<Report> {
   const ends: (() => Promise<void> | void)[] = []
-  const folder = await mkdtemp(join(tmpdir(), 'switchyard-escape-'))
-  ends.push(() => rm(folder, { recursive: true, force: true }))
+  const folder = folderOf(options.internet)
+  await mkdir(folder)
   try {
     const { ca, cert, key } = await testCertificates(certificateNames)
     const roots = join(folder, 'roots.pem')
@@ -60,6 +62,7 @@ export async function runSuite(options: SuiteOptions, checks: Checks): Promise<R
         SWITCHYARD_EGRESS_RESOLVER: `${world.resolver.v4}:53`,
         SWITCHYARD_EGRESS_ADDRESSES: allowedRanges.join(','),
         NODE_EXTRA_CA_CERTS: roots,
+        SWITCHYARD_SANDBOX_DISK_MB_MAX: String(diskMb),
       },
     })
     ends.push(() => fleet.stop())

@@ -13,15 +13,13 @@ export const trustFolder = new URL('inside/trust/', import.meta.url)
 const { secret, open } = world.hosts
 const ended = `https://${secret.name}/trust`
 const spliced = `https://${open.name}/trust`
-/** Compilers want a folder to write in. */
-const goEnvironment = 'HOME=/mnt/data GOCACHE=/mnt/data/.go GOTMPDIR=/mnt/data GOFLAGS=-mod=mod GOTOOLCHAIN=local'
 
 const programs: readonly { name: string; command: (address: string) => string; ownRoots?: true }[] = [
   { name: 'curl', command: (address) => `curl --silent --show-error --header "X-Key: $API_KEY" ${address}` },
   { name: 'Python', command: (address) => `python3 fetch.py ${address}` },
   { name: 'Node.js', command: (address) => `node fetch.mjs ${address}`, ownRoots: true },
   { name: 'Java', command: (address) => `java Fetch.java ${address}` },
-  { name: 'Go', command: (address) => `env ${goEnvironment} go run fetch.go ${address}` },
+  { name: 'Go', command: (address) => `go run fetch.go ${address}` },
 ]
 
 /** No program is told of proxy or certificates: each finds both where it always looks. */

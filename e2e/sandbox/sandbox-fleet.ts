@@ -45,6 +45,7 @@ export class SandboxFleet {
   readonly hosts: Host[] = []
   readonly nodes: ServerNode[] = []
   readonly #env: NodeJS.ProcessEnv
+  #stopping: Promise<void> | null = null
   readonly #interrupt = (signal: NodeJS.Signals) => {
     const leave = () => process.exit(interrupted[signal as keyof typeof interrupted])
     this.stop().then(leave, leave)
@@ -140,7 +141,13 @@ export class SandboxFleet {
     })
   }
 
+  /** Once, whoever asks: the end of a run and an interruption may meet. */
   async stop(): Promise<void> {
+    this.#stopping ??= this.#stop()
+    await this.#stopping
+  }
+
+  async #stop(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, this.#interrupt)
     await this.db.end()
     for (const { process: one } of [...this.nodes, ...this.hosts.map(({ node }) => node)]) await one.kill9()
