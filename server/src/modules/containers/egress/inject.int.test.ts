@@ -75,6 +75,7 @@ egressTest('a placeholder inside Basic credentials is replaced, and an echo of t
   assert.equal(Buffer.from(sent, 'base64').toString(), `user:${VALUE}`)
 })
 
+// S1-5.3-b
 egressTest('the secret of another domain is refused with a reason, and nothing is sent', async (t) => {
   const b = await bench(t)
   const basic = Buffer.from('u:$OTHER_KEY').toString('base64')

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { createAuthority } from './authority.ts'
 import { commandEnv, trustFiles } from './trust.ts'
 
-// S1-2.2-g
+// S1-2.2-g S1-5.3-c
 test('a command sees secrets as placeholders, and only under names that a shell can have', () => {
   const names = ['API_KEY', '_x9', 'with-dash', '9nine', '', 'PATH', 'LD_PRELOAD', 'SSL_CERT_FILE']
   const env = commandEnv(
