@@ -34,6 +34,7 @@ export const ciSteps: readonly Step[] = [
   proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
   proof('responses', 90, 'e2e/responses/small.ts'),
   proof('containers', 110, 'e2e/sandbox/small.ts'),
+  proof('secrets', 60, 'e2e/sandbox/secrets.ts --responses 12'),
 ]
 
 /** The same at full size: what docs/proofs reports. */
@@ -51,4 +52,5 @@ export const soakSteps: readonly Step[] = [
   proof('containers-durable', 1_200, 'e2e/sandbox/durable.chaos.ts --responses 100 --rounds 10'),
   proof('containers-expiry', 600, 'e2e/sandbox/expiry.chaos.ts --containers 500'),
   proof('containers-gvisor', 300, 'e2e/sandbox/expiry.chaos.ts --containers 100 --runtime runsc'),
+  proof('secrets', 600, 'e2e/sandbox/secrets.ts --responses 100'),
 ]
