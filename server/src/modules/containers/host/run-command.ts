@@ -76,6 +76,7 @@ export async function runCommand(
   if (box.gone) throw new Error('the box is gone')
   tell(await spool.take())
   tell(spool.end())
+  if (mayBeMemory(record)) await hearOfMemory(box, startedAt)
   tell(noteOf(box, record, startedAt))
   if (renewed)
     tell(note('Before it the container was restarted, because left processes took all it had; files are kept.'))
@@ -214,6 +215,14 @@ const wasCrowdedOut = (record: ExitRecord | null, stderr: string) =>
 
 const note = (text: string): Printed => ({ stderr: `\n[switchyard] ${text}\n` })
 
+/** The engine tells of a lack of memory a moment after what it killed has ended. */
+const memoryNewsMs = 500
+const mayBeMemory = (record: ExitRecord | null) => record === null || record.exit_code === killedCode
+
+async function hearOfMemory(box: Box, startedAt: number): Promise<void> {
+  for (const until = Date.now() + memoryNewsMs; box.oomAt < startedAt && Date.now() < until;) await sleep(lookEveryMs)
+}
+
 /** What the command's own output does not say. */
 function noteOf(box: Box, record: ExitRecord | null, startedAt: number): Printed | null {
   if (record === null && box.died) {
@@ -227,7 +236,7 @@ function noteOf(box: Box, record: ExitRecord | null, startedAt: number): Printed
     return note('The command was interrupted. It may have taken effect and is not run again.')
   }
   if (record.outcome === 'cancelled') return note('The command was ended because its response was cancelled.')
-  if (box.oomAt >= startedAt) {
+  if (box.oomAt >= startedAt && record.exit_code !== 0) {
     return record.exit_code === killedCode
       ? note('The command was killed because the container ran out of memory.')
       : note('The container ran out of memory meanwhile, and processes in it were killed.')
