@@ -4,7 +4,7 @@ import type { TestContext } from 'node:test'
 import { startTestServices } from '../../dev/test-services.ts'
 import { runtimes, sandboxApp, type Runtime } from '../../server/src/modules/containers/testing/sandbox-app.ts'
 import { Checks } from '../load/checks.ts'
-import { proveIsolation } from './isolation/prove-isolation.ts'
+import { proveIsolation, type IsolationSizes } from './isolation/prove-isolation.ts'
 
 const settings = {
   SWITCHYARD_SANDBOX_DISK_MB_MAX: '256',
@@ -12,12 +12,12 @@ const settings = {
   SWITCHYARD_SANDBOX_POOL: '1',
 }
 
-async function proveOn(runtime: Runtime, checks: Checks, only: string): Promise<void> {
+async function proveOn(runtime: Runtime, checks: Checks, sizes: IsolationSizes): Promise<void> {
   const endings: (() => unknown)[] = []
   const context = { after: (ending: () => unknown) => void endings.push(ending) } as unknown as TestContext
   try {
     const app = await sandboxApp(context, { runtime, settings })
-    await proveIsolation(app, runtime, checks, only)
+    await proveIsolation(app, runtime, checks, sizes)
   } finally {
     for (const end of endings) await end()
   }
@@ -25,14 +25,21 @@ async function proveOn(runtime: Runtime, checks: Checks, only: string): Promise<
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { runtime: { type: 'string', default: 'both' }, only: { type: 'string', default: '' } },
+    options: {
+      runtime: { type: 'string', default: 'both' },
+      /** Parts of names, with commas between them. */
+      only: { type: 'string', default: '' },
+      'quiet-ms': { type: 'string', default: '2500' },
+    },
   })
+  const only = values.only.split(',').filter((part) => part !== '')
+  const sizes = { only, quietMs: Number(values['quiet-ms']) }
   const checks = new Checks()
   const services = await startTestServices()
   Object.assign(process.env, services.env)
   try {
     for (const runtime of runtimes) {
-      if (values.runtime === runtime || values.runtime === 'both') await proveOn(runtime, checks, values.only)
+      if (values.runtime === runtime || values.runtime === 'both') await proveOn(runtime, checks, sizes)
     }
   } finally {
     await services.stop()

@@ -7,7 +7,6 @@ import { proveFiles } from './files.ts'
 import { useOf, type MachineUse } from './machine.ts'
 import { Neighbour } from './neighbour.ts'
 
-const quietMs = 2_500
 /** What was promised on a quiet machine, and what fails the run on a busy one. */
 const ratioTarget = 3
 const ratioMax = 6
@@ -16,15 +15,28 @@ const restartPromised = /not started[^]*restarted with the next command/
 const settleMs = 30_000
 const hostGrowthMbMax = 300
 
+export interface IsolationSizes {
+  /** Parts of names of attacks, or `files`; empty: all. */
+  readonly only: readonly string[]
+  /** Between two attacks, so that the neighbour is also seen in peace. */
+  readonly quietMs: number
+}
+
 /** Every attack in a container of its own, with quiet between them; then the machine is as it was. */
-export async function proveIsolation(app: SandboxApp, runtime: string, checks: Checks, only: string): Promise<void> {
+export async function proveIsolation(
+  app: SandboxApp,
+  runtime: string,
+  checks: Checks,
+  { only, quietMs }: IsolationSizes,
+): Promise<void> {
+  const isChosen = (name: string) => only.length === 0 || only.some((part) => name.includes(part))
   const quietOne = await HostedContainer.create(app)
   await quietOne.sh('echo neighbour-canary > /mnt/data/canary.txt')
   const neighbour = new Neighbour(quietOne)
   const before = await settled(app)
   neighbour.start()
   let hostMbMax = 0
-  for (const attack of attacks.filter(({ name }) => name.includes(only))) {
+  for (const attack of attacks.filter(({ name }) => isChosen(name))) {
     neighbour.during('quiet')
     await delay(quietMs)
     neighbour.during('attack')
@@ -36,7 +48,7 @@ export async function proveIsolation(app: SandboxApp, runtime: string, checks: C
   }
   neighbour.during('quiet')
   await delay(quietMs)
-  if (only === '' || only === 'files') await proveFiles(app, runtime, checks, neighbour)
+  if (only.length === 0 || only.includes('files')) await proveFiles(app, runtime, checks, neighbour)
   hostMbMax = Math.max(hostMbMax, (await useOf(app)).hostMb)
   await neighbour.stop()
   tellNeighbour(neighbour, runtime, checks)
