@@ -250,12 +250,7 @@ export class Run {
     await host.lookFolder(join(fleet.folder, 'hosts'))
     await docker.lookFolder(fleet.docker.folders.dataRoot, (name) => name === 'merged')
     await docker.lookFolder(fleet.docker.folders.runDir, (name) => name === 'rootfs' || name === 'merged')
-    for (const node of [...fleet.nodes, ...fleet.hosts.map(({ node: one }) => one)]) await node.process.stop()
-    // PostgreSQL is stopped under it.
-    fleet.db.on('error', () => undefined)
-    // Killed, so that its write-ahead log is there to be read as it was written.
-    await fleet.stack.restate.kill9()
-    await fleet.stack.postgres?.stop()
+    await stopServers(fleet)
     for (const path of await logsOf(fleet)) await logs.lookFile(path)
     await lookAtEngine(fleet, engine)
     await cluster.lookFolder(join(fleet.folder, 'stack', 'postgres'))
@@ -281,4 +276,14 @@ export class Run {
     ]
     for (const one of [...kept, ...inside]) one.tell(checks)
   }
+}
+
+/** What is left then is what lies on the disks. */
+async function stopServers(fleet: SandboxFleet): Promise<void> {
+  for (const node of [...fleet.nodes, ...fleet.hosts.map(({ node: one }) => one)]) await node.process.stop()
+  // PostgreSQL is stopped under it.
+  fleet.db.on('error', () => undefined)
+  // Killed, so that its write-ahead log is there to be read as it was written.
+  await fleet.stack.restate.kill9()
+  await fleet.stack.postgres?.stop()
 }
