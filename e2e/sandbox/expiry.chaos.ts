@@ -14,7 +14,14 @@ import { Checks } from '../load/checks.ts'
 import { printTable } from '../load/print-table.ts'
 import { untilDone } from '../responses/background-works.ts'
 import { auditRemains } from './audit-remains.ts'
-import { createExpiring, keepActive, uploadShared, watchExpiry, type Expiring } from './expiring-containers.ts'
+import {
+  createExpiring,
+  keepActive,
+  uploadShared,
+  watchExpiry,
+  type Expiring,
+  type Kept,
+} from './expiring-containers.ts'
 import { measureIdle, type IdleMemory } from './idle-memory.ts'
 import { inLanes } from './in-lanes.ts'
 import { SandboxFleet } from './sandbox-fleet.ts'
@@ -52,7 +59,7 @@ export async function proveExpiry(
   await watchExpiry(fleet)
   const sharedFileId = await uploadShared(fleet, shared)
   const stop = new AbortController()
-  const reading: Promise<number>[] = []
+  const reading: Promise<Kept>[] = []
   const begun = performance.now()
   const made = await inLanes(lanes, count, async (index) => {
     const kept = index % 2 === 1
@@ -72,10 +79,10 @@ export async function proveExpiry(
   const keptMarks = new Set(made.flatMap((one, at) => (one.kept ? [canaryOf(mark, at)] : [])))
   checkGone(checks, 'of expired containers', await searchCanaries(fleet, mark, kept), keptMarks, shared)
   stop.abort()
-  const reads = await Promise.all(reading)
+  const activity = await Promise.all(reading)
   await deleteAll(fleet, kept)
   checkGone(checks, 'of deleted containers', await searchCanaries(fleet, mark, new Set()), new Set(), shared)
-  report({ count, madeMs, memory, lateness, reads: reads.reduce((sum, one) => sum + one, 0) })
+  report({ count, madeMs, memory, lateness, activity })
 }
 
 async function killHost(fleet: SandboxFleet): Promise<void> {
@@ -184,7 +191,7 @@ function report(told: {
   madeMs: number
   memory: IdleMemory
   lateness: readonly Lateness[]
-  reads: number
+  activity: readonly Kept[]
 }): void {
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`
   const at = (values: readonly number[], share: number) =>
@@ -197,7 +204,8 @@ function report(told: {
     ['rate', `${((told.count * 1_000) / told.madeMs).toFixed(1)} a second`],
     ['expired, late p50 / p99 / most', [at(late, 0.5), at(late, 0.99), at(late, 1)].map(seconds).join(' / ')],
     ['cleared, late p50 / p99 / most', [at(cleared, 0.5), at(cleared, 0.99), at(cleared, 1)].map(seconds).join(' / ')],
-    ['reads that kept containers active', told.reads],
+    ['reads that kept containers active', told.activity.reduce((sum, { reads }) => sum + reads, 0)],
+    ['longest time between two reads', seconds(Math.max(0, ...told.activity.map(({ gapMs }) => gapMs)))],
     ['boxes when memory was measured', told.memory.boxes],
     [
       'memory of one: RSS / PSS / control group',
