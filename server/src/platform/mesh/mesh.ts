@@ -4,7 +4,7 @@ import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Fault } from '#platform/errors/fault.ts'
-import { MeshUnreachable, type MeshAnswer, type MeshCommands, type MeshOwner } from './command.ts'
+import { MeshUnreachable, type MeshCommands, type MeshOwner } from './command.ts'
 import { frame, readFrame, readLines } from './frames.ts'
 import type { MeshFailure } from './listener.ts'
 import { sign } from './signature.ts'
@@ -57,10 +57,22 @@ async function askHere(commands: MeshCommands, name: string, { input, body, sign
     body: Readable.from(body ?? []),
     signal: signal ?? new AbortController().signal,
   })
-  return { value: answer.value, bytes: answer.bytes ?? empty(), events: () => eventsOf(answer) }
+  return {
+    value: answer.value,
+    bytes: answer.bytes ?? empty(),
+    events: () => (answer.events === undefined ? empty<unknown>() : asOverTheWire(answer.events)),
+  }
 }
 
-const eventsOf = (answer: MeshAnswer) => answer.events ?? empty<unknown>()
+/** What fails in the middle is told as it would be by a wire that broke, so that both are asked again alike. */
+async function* asOverTheWire(events: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+  try {
+    yield* events
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    throw new MeshUnreachable('the owner broke off', { cause: error })
+  }
+}
 
 async function* empty<T>(): AsyncGenerator<T> {}
 
