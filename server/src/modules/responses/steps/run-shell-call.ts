@@ -120,7 +120,9 @@ async function carryOut(
 /** A container that is gone takes its response with it, which says why. */
 function lostEnding(error: unknown): Ending | null {
   if (!(error instanceof ContainerLost) && !(error instanceof Fault)) return null
-  return { status: 'failed', error: { code: 'server_error', message: error.message }, cause: error }
+  const ending: Ending = { status: 'failed', error: { code: 'server_error', message: error.message } }
+  // What the response did until then is worth more than a refusal: only what could be tried again is one.
+  return error instanceof Fault ? { ...ending, cause: error } : ending
 }
 
 type Printed = { stdout?: string; stderr?: string }
