@@ -1,6 +1,7 @@
 import type { Operation } from '@switchyard/contracts/operation.ts'
 import { operations } from '@switchyard/contracts/operations.ts'
 import type { Example, MakeExample } from './example.ts'
+import { containerExamples } from './examples/containers.ts'
 import { conversationExamples } from './examples/conversations.ts'
 import { fileExamples } from './examples/files.ts'
 import { inferenceExamples } from './examples/inference.ts'
@@ -19,6 +20,7 @@ const examples: Readonly<Record<string, MakeExample>> = {
   ...responseExamples,
   ...conversationExamples,
   ...skillExamples,
+  ...containerExamples,
 }
 
 /** Every operation with its example; throws when one of either has no partner. */

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import type { Operation } from '@switchyard/contracts/operation.ts'
 import { newId } from '#platform/std/ids.ts'
 import type { CallReply } from '../call-operation.ts'
-import { testApp } from '../test-app.ts'
 import { replaceAt, valueAt, type Example } from './example.ts'
 import { exampleOf, sweptOperations } from './examples.ts'
 import { ask, ownPlace, siblingPlace, strangerPlace, type Place } from './place.ts'
 import { idsOf, snapshot } from './snapshot.ts'
+import { sweepApp } from './sweep-app.ts'
 
 /** Differs from reply to reply without saying anything about the object. */
 const perReply = new Set(['x-request-id', 'date', 'openai-processing-ms'])
@@ -31,6 +31,10 @@ function foreignPaths(operation: Operation, example: Example, there: Place): str
   return paths.filter((path) => /^params\.(?!project_id$)/.test(path))
 }
 
+/** A refusal may repeat an id of the path, which the caller knows already. */
+const unnamed = ({ text }: CallReply<unknown>, { params = {} }: Example) =>
+  Object.entries(params).reduce((said, [name, id]) => said.replaceAll(id, `{${name}}`), text)
+
 /** Someone else's ids at these paths give what nobody's ids give, and change nothing. */
 async function seesNothing(here: Place, operation: Operation, own: Example, theirs: Example, paths: string[]) {
   const put = (idFor: (path: string) => string) =>
@@ -41,16 +45,17 @@ async function seesNothing(here: Place, operation: Operation, own: Example, thei
   const reply = await ask(here, operation, foreign)
   const expected = await ask(here, operation, unknown)
   const about = `${paths.join(' and ')}: ${reply.status} ${reply.text}`
-  assert.deepEqual([reply.status, reply.text], [expected.status, expected.text], about)
+  assert.deepEqual([reply.status, unnamed(reply, foreign)], [expected.status, unnamed(expected, unknown)], about)
   assert.deepEqual(headersOf(reply), headersOf(expected))
   assert.deepEqual(await snapshot(here.app), before, 'something was changed')
   if (paths.some((path) => path.startsWith('params.'))) {
-    assert.deepEqual([reply.status, reply.error?.code], [404, 'not_found'], about)
+    assert.equal(reply.status, 404, about)
+    assert.match(reply.error?.code ?? '', /(^|_)not_found$/)
   }
 }
 
 test('an object of another project or organisation answers byte for byte as one that never was', async (t) => {
-  const app = await testApp(t)
+  const app = await sweepApp(t)
   const here = ownPlace(app)
   for (const operation of sweptOperations()) {
     await t.test(operation.id, async () => {
@@ -75,7 +80,7 @@ async function hiddenFrom(operation: Operation, here: Place): Promise<string[]> 
 }
 
 test('what can be read or listed never shows anything of another project or organisation', async (t) => {
-  const app = await testApp(t)
+  const app = await sweepApp(t)
   const here = ownPlace(app)
   const swept = sweptOperations()
   for (const there of [siblingPlace(app), strangerPlace(app)]) {

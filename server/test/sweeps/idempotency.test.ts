@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Operation } from '@switchyard/contracts/operation.ts'
 import { sql } from 'kysely'
-import { testApp, type TestApp } from '../test-app.ts'
+import type { TestApp } from '../test-app.ts'
 import { exampleOf, sweptOperations } from './examples.ts'
 import { ask, ownPlace, siblingPlace } from './place.ts'
 import { snapshot } from './snapshot.ts'
+import { sweepApp } from './sweep-app.ts'
 
 const creates = () => sweptOperations().filter((operation) => operation.creates === true)
 const withKey = (key: string) => ({ headers: { 'idempotency-key': key } })
@@ -25,7 +26,7 @@ async function keptText(app: TestApp): Promise<string> {
 }
 
 test('a create repeated with its Idempotency-Key gives the same reply and makes nothing more', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of creates()) {
     await t.test(operation.id, async () => {
       const example = await exampleOf(operation, place)
@@ -41,7 +42,7 @@ test('a create repeated with its Idempotency-Key gives the same reply and makes 
 })
 
 test('several creates at once with one Idempotency-Key make one object', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of creates()) {
     await t.test(operation.id, async () => {
       const example = await exampleOf(operation, place)
@@ -65,7 +66,7 @@ test('several creates at once with one Idempotency-Key make one object', async (
 })
 
 test('an Idempotency-Key used for another request is refused and not to be retried', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of creates()) {
     const key = `${operation.id}-reused`
     assert.equal((await ask(place, operation, { ...(await exampleOf(operation, place)), ...withKey(key) })).status, 200)
@@ -81,7 +82,7 @@ test('an Idempotency-Key used for another request is refused and not to be retri
 })
 
 test('a create that was refused leaves its Idempotency-Key free for another try', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of creates()) {
     const example = await exampleOf(operation, place)
     const key = withKey(`${operation.id}-refused`)
@@ -93,7 +94,7 @@ test('a create that was refused leaves its Idempotency-Key free for another try'
 })
 
 test('one Idempotency-Key in two projects is two keys', async (t) => {
-  const app = await testApp(t)
+  const app = await sweepApp(t)
   for (const operation of creates().filter(({ auth }) => auth === 'project_key')) {
     const texts: string[] = []
     for (const place of [ownPlace(app), siblingPlace(app)]) {
@@ -106,7 +107,7 @@ test('one Idempotency-Key in two projects is two keys', async (t) => {
 })
 
 test('a reply that shows a secret is kept sealed, and minutes only', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of creates()) {
     const reply = await ask(place, operation, { ...(await exampleOf(operation, place)), ...withKey(operation.id) })
     const secrets = reply.text.match(/(?:sk-[a-z]+-|adsk_)[a-z0-9]+_[a-z0-9_]{20,}|whsec_[\w+/=]{20,}/g) ?? []

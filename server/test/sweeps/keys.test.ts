@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Auth, Operation } from '@switchyard/contracts/operation.ts'
 import { callOperation, type CallInput } from '../call-operation.ts'
-import { testApp } from '../test-app.ts'
 import { exampleOf, sweptOperations } from './examples.ts'
 import { newServiceAccount } from './examples/organization.ts'
 import { endKey, mintKey } from './minted-keys.ts'
 import { keyFor, ownPlace, type Place } from './place.ts'
 import { snapshot } from './snapshot.ts'
+import { sweepApp } from './sweep-app.ts'
 
 const kinds: readonly Auth[] = ['project_key', 'admin_key', 'ads_key']
 
@@ -70,7 +70,7 @@ async function asksForItsScope(place: Place, operation: Operation, example: Call
 }
 
 test('every operation refuses no key, a bad key, a key of another kind, a dead key and a key without its scope', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of sweptOperations()) {
     await t.test(operation.id, async () => {
       const example = await exampleOf(operation, place)
@@ -85,7 +85,7 @@ test('every operation refuses no key, a bad key, a key of another kind, a dead k
 })
 
 test('a header that names another organisation or project than the key is refused', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of sweptOperations()) {
     const example = await exampleOf(operation, place)
     const key = keyFor(place, operation.auth)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Operation } from '@switchyard/contracts/operation.ts'
-import { testApp } from '../test-app.ts'
 import { exampleOf, sweptOperations } from './examples.ts'
 import { ownPlace } from './place.ts'
 import { sendRaw } from './raw-request.ts'
 import { snapshot } from './snapshot.ts'
+import { sweepApp } from './sweep-app.ts'
 
 const notJson = ['{', '{"a":1,}', '{}{}', '\u0000', `${'['.repeat(70)}${']'.repeat(70)}`]
 const notUtf8 = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])
@@ -19,7 +19,7 @@ const bytes = (type: string, text: string | Buffer) => {
 }
 
 test('a body that is not JSON is refused as such', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of sweptOperations().filter((one) => !isMultipart(one))) {
     const example = await exampleOf(operation, place)
     const before = await snapshot(place.app)
@@ -32,7 +32,7 @@ test('a body that is not JSON is refused as such', async (t) => {
 })
 
 test('a body of a type that an operation does not read is refused with 415', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of sweptOperations()) {
     const example = await exampleOf(operation, place)
     const before = await snapshot(place.app)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MultipartBody, Operation } from '@switchyard/contracts/operation.ts'
-import { testApp } from '../test-app.ts'
 import { exampleOf, sweptOperations } from './examples.ts'
 import { ownPlace } from './place.ts'
 import { sendRaw, type RawBody } from './raw-request.ts'
 import { snapshot } from './snapshot.ts'
+import { sweepApp } from './sweep-app.ts'
 
 const jsonBytesMax = 64 * 1024
 const hugeBytes = String(100 * 1024 ** 3)
@@ -37,7 +37,7 @@ function endless(operation: Operation): RawBody {
 }
 
 test('a body larger than an operation takes is refused with 413, announced or not', async (t) => {
-  const app = await testApp(t, { SWITCHYARD_HTTP_BODY_BYTES_MAX: String(jsonBytesMax) })
+  const app = await sweepApp(t, { SWITCHYARD_HTTP_BODY_BYTES_MAX: String(jsonBytesMax) })
   const place = ownPlace(app)
   for (const operation of sweptOperations()) {
     await t.test(operation.id, async () => {

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import { operations } from '@switchyard/contracts/operations.ts'
 import type { Route } from '#platform/http/route.ts'
 import { callOperation } from '../call-operation.ts'
-import { testApp } from '../test-app.ts'
 import { sweptOperations } from './examples.ts'
+import { sweepApp } from './sweep-app.ts'
 
 test('every operation has a route: without a key it asks for one', async (t) => {
-  const app = await testApp(t)
+  const app = await sweepApp(t)
   for (const operation of sweptOperations()) {
     const params = Object.fromEntries([...operation.path.matchAll(/\{(.+?)\}/g)].map(([, name]) => [name ?? '', 'x']))
     const reply = await callOperation(app.baseUrl, operation, { params, key: null })
@@ -16,7 +16,7 @@ test('every operation has a route: without a key it asks for one', async (t) => 
 })
 
 test('every route of every module belongs to an operation of the list, once', async (t) => {
-  const app = await testApp(t)
+  const app = await sweepApp(t)
   const routes = Object.values(app.wired).flatMap((part) => (part as { routes?: readonly Route[] }).routes ?? [])
   const mounted = routes.map(({ operation }) => operation.id).toSorted()
   assert.deepEqual(mounted, operations.map(({ id }) => id).toSorted())

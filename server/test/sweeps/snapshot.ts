@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { TestApp } from '../test-app.ts'
 
 /** Change with every use of a key, and by themselves, whatever the request asks for. */
-const restless = ['last_used_at', 'alive_until']
+const restless = ['last_used_at', 'alive_until', 'seen_at']
 /** What the machinery keeps for itself is no object of anybody. */
 const machinery = ['platform', 'pg_catalog', 'information_schema']
 
@@ -45,7 +45,7 @@ export async function snapshot(app: TestApp): Promise<Record<string, unknown>> {
     app.db.kysely,
   )
   const blobs: string[] = []
-  for (const prefix of ['files', 'skills']) {
+  for (const prefix of ['files', 'skills', 'containers']) {
     for await (const { name } of app.wired.blobs.list(prefix)) blobs.push(name)
   }
   return { ...Object.fromEntries(rows.map(({ name, digest }) => [name, digest])), blobs }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testApp } from '../test-app.ts'
 import { exampleOf, sweptOperations } from './examples.ts'
 import { ask, ownPlace } from './place.ts'
+import { sweepApp } from './sweep-app.ts'
 
 test('every operation answers its example with 200, a reply of its contract and a request id', async (t) => {
-  const app = await testApp(t)
+  const app = await sweepApp(t)
   const place = ownPlace(app)
   for (const operation of sweptOperations()) {
     await t.test(operation.id, async () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CallReply } from '../call-operation.ts'
-import { testApp } from '../test-app.ts'
 import type { Example } from './example.ts'
 import { exampleOf, sweptOperations } from './examples.ts'
 import { ask, ownPlace } from './place.ts'
 import { rawOf, sendRaw } from './raw-request.ts'
 import { snapshot } from './snapshot.ts'
+import { sweepApp } from './sweep-app.ts'
 
 /** Names that mean something to a JavaScript object are unknown parameters like any other. */
 const names = ['nonsense', '__proto__', 'constructor', 'toString']
@@ -59,7 +59,7 @@ const refusal = (reply: { status: number; error?: { code: string | null; param: 
 const named = (param: string) => ({ status: 400, code: 'unknown_parameter', param })
 
 test('a field that an operation does not know is refused by name, wherever it stands', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of sweptOperations()) {
     await t.test(operation.id, async () => {
       const example = await exampleOf(operation, place)
@@ -87,7 +87,7 @@ test('a field that an operation does not know is refused by name, wherever it st
 })
 
 test('a query parameter that an operation does not know is refused by name', async (t) => {
-  const place = ownPlace(await testApp(t))
+  const place = ownPlace(await sweepApp(t))
   for (const operation of sweptOperations()) {
     const example = await exampleOf(operation, place)
     const before = await snapshot(place.app)
