@@ -13,13 +13,13 @@ export interface DoubleStack {
 }
 
 /** One stack for the tests of a file, with a scripted provider behind its models. */
-export function useDoubleStack(): DoubleStack {
+export function useDoubleStack(more: () => Promise<Readonly<Record<string, string>>> = async () => ({})): DoubleStack {
   let double: ProviderDouble | null = null
   let folder: string | null = null
   const stack = useStack(undefined, async () => {
     double = await startProviderDouble()
     folder = await mkdtemp(join(tmpdir(), 'switchyard-double-'))
-    return { SWITCHYARD_MODELS: await writeDoubleModels(folder, double.url) }
+    return { SWITCHYARD_MODELS: await writeDoubleModels(folder, double.url), ...(await more()) }
   })
   after(async () => {
     await double?.close()
