@@ -23,6 +23,6 @@ test('anything else is refused rather than read in part', () => {
 test('a long text that is none is refused at once', () => {
   const began = performance.now()
   assert.equal(decodeBase64(`${' '.repeat(5_000_000)}*`), null)
-  assert.equal(decodeBase64(`${'='.repeat(5_000_000)}`), null)
+  assert.equal(decodeBase64('='.repeat(5_000_000)), null)
   assert.ok(performance.now() - began < 2_000)
 })

@@ -1,5 +1,5 @@
 import { expiryMinutesDefault } from '@switchyard/contracts/containers.ts'
-import type { FileId, OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
+import type { FileId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { ShellTool } from '@switchyard/contracts/responses/tools.ts'
 import type { Orgs } from '#modules/orgs/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
@@ -47,7 +47,7 @@ export async function placeShell(use: PlaceUses, asked: PlaceAsked): Promise<Pla
   if (project === null) throw new Fault('not_found', 'No such project.')
   const made = await provision(use, {
     projectId: project.id,
-    orgId: project.orgId as OrgId,
+    orgId: project.orgId,
     name: 'auto',
     status: 'reserved',
     responseId: asked.responseId,
