@@ -37,7 +37,9 @@ test('a body of a type that an operation does not read is refused with 415', asy
     const example = await exampleOf(operation, place)
     const before = await snapshot(place.app)
     const wrong = isMultipart(operation) ? 'application/json' : 'multipart/form-data; boundary=b'
-    for (const type of [...otherTypes, wrong]) {
+    // One of them also reads JSON, as its other form.
+    const types = operation.id === 'containers.files.create' ? otherTypes : [...otherTypes, wrong]
+    for (const type of types) {
       const reply = await sendRaw(place, operation, example, bytes(type, '{}'))
       const about = `${operation.id} ${type} ${reply.text}`
       assert.deepEqual([reply.status, reply.error?.code], [415, 'unsupported_media_type'], about)
