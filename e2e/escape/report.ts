@@ -34,14 +34,11 @@ export function renderReport({ unconfined, runtimes, image }: Report): string {
     ...runtimes.map((one) => cellOf(verdictOf(one, number))),
     howOf(runtimes, number),
   ])
+  const cuts = runtimes.map(({ runtime, cutMs }) => `${cutMs} ms (${runtime})`).join(', ')
   const parts = [
     `Image: ${image}. Runtimes: ${names.join(', ')}.`,
     table(['#', 'Bypass', 'Unconfined', ...names, 'How the tries end'], bypassRows),
-    runtimes
-      .map(
-        ({ runtime, cutMs }) => `A domain taken off the list: open connections ended after ${cutMs} ms (${runtime}).`,
-      )
-      .join(' '),
+    `Open connections end when their domain is taken off the organisation's list: after ${cuts}.`,
     'What passes, because a listed host is trusted:',
     table(
       ['Statement', ...names],

@@ -40,6 +40,7 @@ def attempt(label, call, *given):
         got = "no answer"
     except OSError as error:
         got = errno.errorcode.get(error.errno, "closed")
+    got = re.sub(r"[^ -~]", "", got)
     say(attempt=label, got=got[:200], through=REACHED in got)
     return got
 
