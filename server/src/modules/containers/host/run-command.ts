@@ -236,7 +236,9 @@ function noteOf(box: Box, record: ExitRecord | null, startedAt: number): Printed
     return note('The command was interrupted. It may have taken effect and is not run again.')
   }
   if (record.outcome === 'cancelled') return note('The command was ended because its response was cancelled.')
-  if (box.oomAt >= startedAt && record.exit_code !== 0) {
+  // News that came with the very beginning of a command that ended well are of the one before it.
+  const since = record.exit_code === 0 ? startedAt + memoryNewsMs : startedAt
+  if (box.oomAt >= since) {
     return record.exit_code === killedCode
       ? note('The command was killed because the container ran out of memory.')
       : note('The container ran out of memory meanwhile, and processes in it were killed.')
