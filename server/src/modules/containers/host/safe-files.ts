@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { lstat, open, opendir, rename, unlink, type FileHandle } from 'node:fs/promises'
 
+/** Of a file that is being uploaded. */
+const draftPrefix = '.switchyard-incoming-'
 /** More entries than this are not walked: a listing stays bounded whatever was written. */
 const entriesMax = 50_000
 const depthMax = 32
@@ -57,7 +60,7 @@ export class SafeFiles {
     source: AsyncIterable<Uint8Array>,
   ): Promise<{ bytes: number; modifiedMs: number }> {
     await using root = await openFolder(this.#root)
-    const draft = `.incoming-${Math.random().toString(36).slice(2)}`
+    const draft = `${draftPrefix}${randomBytes(8).toString('hex')}`
     const file = await openBelow(root, draft, O_WRONLY | O_CREAT | O_EXCL, 0o644)
     try {
       let bytes = 0
@@ -142,6 +145,8 @@ async function walkFolder(
     seen.entries += 1
     seen.pathChars += prefix.length + entry.name.length
     if (seen.entries > entriesMax || seen.pathChars > pathCharsMax) break
+    // What is still being written is not there yet.
+    if (depth === 0 && entry.name.startsWith(draftPrefix)) continue
     if (entry.isFile() && names.push(entry.name) >= looksAtOnce) await look()
     if (!entry.isDirectory() || depth >= depthMax) continue
     const inner = await openBelow(folder, entry.name, O_RDONLY | O_DIRECTORY).catch(() => null)
