@@ -1,6 +1,7 @@
 import { EngineAway, NotRunning, type EngineApi } from '#platform/docker/engine-api.ts'
 import { bounded, sleep } from '#platform/std/clock.ts'
 import type { Box } from './box.ts'
+import { countMemoryKills } from './memory-kills.ts'
 import { commandName, type CommandResult } from './ledger.ts'
 import { Spool, type ExitRecord } from './spool.ts'
 
@@ -63,6 +64,7 @@ export async function runCommand(
   }
   const spool = new Spool(box.folder.spool, name, command.captureBytes)
   const startedAt = Date.now()
+  const killsBefore = await countMemoryKills(box.engineId)
   const renewed = (await box.ledger.begin(name, command.responseId)) && (await begin(use, box, spool, command))
   const printed = { stdout: '', stderr: '' }
   const tell = (more: Printed | null) => {
@@ -76,8 +78,7 @@ export async function runCommand(
   if (box.gone) throw new Error('the box is gone')
   tell(await spool.take())
   tell(spool.end())
-  if (mayBeMemory(record)) await hearOfMemory(box, startedAt)
-  tell(noteOf(box, record, startedAt))
+  tell(noteOf(box, record, await ranOutOfMemory(box, killsBefore, startedAt)))
   if (renewed)
     tell(note('Before it the container was restarted, because left processes took all it had; files are kept.'))
   if (wasCrowdedOut(record, printed.stderr)) {
@@ -215,19 +216,17 @@ const wasCrowdedOut = (record: ExitRecord | null, stderr: string) =>
 
 const note = (text: string): Printed => ({ stderr: `\n[switchyard] ${text}\n` })
 
-/** The engine tells of a lack of memory a moment after what it killed has ended. */
-const memoryNewsMs = 500
-const mayBeMemory = (record: ExitRecord | null) => record === null || record.exit_code === killedCode
-
-async function hearOfMemory(box: Box, startedAt: number): Promise<void> {
-  for (const until = Date.now() + memoryNewsMs; box.oomAt < startedAt && Date.now() < until;) await sleep(lookEveryMs)
+/** The kernel's own count where it can be read; of a box that died, what the engine said. */
+async function ranOutOfMemory(box: Box, killsBefore: number | null, startedAt: number): Promise<boolean> {
+  const kills = box.died ? null : await countMemoryKills(box.engineId)
+  return kills === null || killsBefore === null ? box.oomAt >= startedAt : kills > killsBefore
 }
 
 /** What the command's own output does not say. */
-function noteOf(box: Box, record: ExitRecord | null, startedAt: number): Printed | null {
+function noteOf(box: Box, record: ExitRecord | null, outOfMemory: boolean): Printed | null {
   if (record === null && box.died) {
     return note(
-      box.oomAt >= startedAt
+      outOfMemory
         ? 'The container ran out of memory and was restarted; files are kept, running processes are gone.'
         : 'The container ended and is restarted with the next command; files are kept, running processes are gone.',
     )
@@ -236,9 +235,7 @@ function noteOf(box: Box, record: ExitRecord | null, startedAt: number): Printed
     return note('The command was interrupted. It may have taken effect and is not run again.')
   }
   if (record.outcome === 'cancelled') return note('The command was ended because its response was cancelled.')
-  // News that came with the very beginning of a command that ended well are of the one before it.
-  const since = record.exit_code === 0 ? startedAt + memoryNewsMs : startedAt
-  if (box.oomAt >= since) {
+  if (outOfMemory) {
     return record.exit_code === killedCode
       ? note('The command was killed because the container ran out of memory.')
       : note('The container ran out of memory meanwhile, and processes in it were killed.')
