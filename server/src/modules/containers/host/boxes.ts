@@ -7,6 +7,7 @@ import type { Log } from '#platform/telemetry/log.ts'
 import { diskBytesOf } from '../domain/sizes.ts'
 import type { BoxOrder } from '../domain/order.ts'
 import { Box, readBootId, readBoxNote } from './box.ts'
+import { endForgotten } from './control-group.ts'
 import { makeBoxFolder, removeBoxFolder, renewSpool } from './box-folder.ts'
 import { boxOptions, type BoxLimits } from './box-options.ts'
 
@@ -97,11 +98,11 @@ export class Boxes {
         continue
       }
       if (note?.order != null && note.filled && owed.has(note.order.containerId)) lost.add(note.order.containerId)
-      for (const { id } of inEngine.filter(({ labels }) => labels[boxLabel] === name)) await this.#use.engine.remove(id)
+      for (const { id } of inEngine.filter(({ labels }) => labels[boxLabel] === name)) await this.#remove(id)
       await removeBoxFolder(root)
       removed += 1
     }
-    for (const { id } of inEngine) if (!kept.has(id)) removed += (await this.#use.engine.remove(id)) ? 1 : 0
+    for (const { id } of inEngine) if (!kept.has(id)) removed += (await this.#remove(id)) ? 1 : 0
     return { kept: this.#claimed.size, removed, lost: [...lost].filter((id) => !this.#claimed.has(id)) }
   }
 
@@ -145,9 +146,9 @@ export class Boxes {
   /** A new machine over the same files; with a new spool when the old one is full of what cannot be removed. */
   async revive(box: Box, { newSpool = false } = {}): Promise<void> {
     if (box.gone) throw new Error('the box is gone')
-    const { engine, log } = this.#use
+    const { log } = this.#use
     const { boxId, memoryBytes } = box.note
-    await engine.remove(box.engineId)
+    await this.#remove(box.engineId)
     this.#byEngineId.delete(box.engineId)
     if (newSpool) await renewSpool(box.folder.spool, this.#use.quota)
     this.#starting.add(boxId)
@@ -189,7 +190,7 @@ export class Boxes {
     box.gone = true
     this.#doomed.add(box)
     this.#byEngineId.delete(box.engineId)
-    await this.#use.engine.remove(box.engineId)
+    await this.#remove(box.engineId)
     await removeBoxFolder(box.folder.root)
     this.#held.delete(box.note.boxId)
     this.#doomed.delete(box)
@@ -203,7 +204,7 @@ export class Boxes {
     for (const { id, labels } of await engine.list(`${hostLabel}=${hostId}`)) {
       const boxId = labels[boxLabel] ?? ''
       if (this.#starting.has(boxId) || this.#held.get(boxId)?.engineId === id) continue
-      removed += (await engine.remove(id)) ? 1 : 0
+      removed += (await this.#remove(id)) ? 1 : 0
     }
     for (const name of await readdir(this.#boxesDir)) {
       if (this.#starting.has(name) || this.#held.has(name)) continue
@@ -273,6 +274,12 @@ export class Boxes {
     for (const until = Date.now() + endMs; this.#making > 0 && Date.now() < until;) await sleep(endLookMs)
   }
 
+  async #remove(engineId: string): Promise<boolean> {
+    const removed = await this.#use.engine.remove(engineId)
+    if (engineId !== '') await endForgotten(engineId)
+    return removed
+  }
+
   get #boxesDir(): string {
     return join(this.#use.dir, 'boxes')
   }
@@ -313,7 +320,7 @@ export class Boxes {
     try {
       await engine.start(engineId)
     } catch (error) {
-      await engine.remove(engineId).catch(() => undefined)
+      await this.#remove(engineId).catch(() => undefined)
       if (error instanceof NotRunning) throw new Error(`a box could not be started: ${error.message}`, { cause: error })
       throw error
     }

@@ -1,7 +1,7 @@
 import { EngineAway, NotRunning, type EngineApi } from '#platform/docker/engine-api.ts'
 import { bounded, sleep } from '#platform/std/clock.ts'
 import type { Box } from './box.ts'
-import { countMemoryKills } from './memory-kills.ts'
+import { countMemoryKills } from './control-group.ts'
 import { commandName, type CommandResult } from './ledger.ts'
 import { Spool, type ExitRecord } from './spool.ts'
 
