@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { isIPv4 } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { world } from './world.ts'
@@ -39,6 +40,8 @@ export function makeNamespaces(): Namespaces {
     ipWords(`-n ${internet} addr add ${gateway.v6} peer ${v6} dev ${inward} nodad`)
     ipWords(`-n ${machine} route add default via ${gateway.v4}`)
     ipWords(`-n ${machine} -6 route add default via ${gateway.v6} dev ${outward}`)
+    // Restate asks for the name of its makers' host there, whatever it is told; the proxy has a resolver of its own.
+    for (const address of resolversOfThisMachine()) ipWords(`-n ${machine} route add blackhole ${address}`)
     // Whoever is dialled, answers: an attempt that gets out is met by a server and not by silence.
     ipWords(`-n ${internet} route add local 0.0.0.0/0 dev lo table main`)
     ipWords(`-n ${internet} -6 route add local ::/0 dev lo table main`)
@@ -49,6 +52,12 @@ export function makeNamespaces(): Namespaces {
     removeNamespaces({ machine, internet })
     throw error
   }
+}
+
+function resolversOfThisMachine(): string[] {
+  const text = readFileSync('/etc/resolv.conf', 'utf8')
+  const addresses = [...text.matchAll(/^nameserver (\S+)/gm)].map(([, address = '']) => address)
+  return [...new Set(addresses)].filter((address) => isIPv4(address) && !address.startsWith('127.'))
 }
 
 /** A folder that goes with it. */
