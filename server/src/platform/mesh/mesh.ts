@@ -1,6 +1,7 @@
 import { faults, type FaultCode } from '@switchyard/contracts/errors.ts'
 import { randomBytes } from 'node:crypto'
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http'
+import { Agent as TlsAgent, request as httpsRequest } from 'node:https'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { Fault } from '#platform/errors/fault.ts'
@@ -31,19 +32,31 @@ export interface Mesh {
   close(): void
 }
 
+/** An owner behind something that ends TLS is asked by https. */
+interface Agents {
+  readonly http: Agent
+  readonly https: TlsAgent
+}
+
 const connectionsMax = 256
 const nonceBytes = 12
 
 export function createMesh(key: Buffer): Mesh {
-  const agent = new Agent({ keepAlive: true, maxSockets: connectionsMax })
+  const agents: Agents = {
+    http: new Agent({ keepAlive: true, maxSockets: connectionsMax }),
+    https: new TlsAgent({ keepAlive: true, maxSockets: connectionsMax }),
+  }
   const own = new Map<string, MeshCommands>()
   return {
     serve: (ownerId, commands) => void own.set(ownerId, commands),
-    close: () => agent.destroy(),
+    close() {
+      agents.http.destroy()
+      agents.https.destroy()
+    },
     async ask(owner, command, asking) {
       const local = own.get(owner.id)
       return local === undefined
-        ? await askOver(agent, key, owner, command, asking)
+        ? await askOver(agents, key, owner, command, asking)
         : await askHere(local, command, asking)
     },
   }
@@ -76,12 +89,14 @@ async function* asOverTheWire(events: AsyncIterable<unknown>): AsyncGenerator<un
 
 async function* empty<T>(): AsyncGenerator<T> {}
 
-async function askOver(agent: Agent, key: Buffer, owner: MeshOwner, command: string, asking: Asking): Promise<Asked> {
+async function askOver(agents: Agents, key: Buffer, owner: MeshOwner, command: string, asking: Asking): Promise<Asked> {
   const json = Buffer.from(JSON.stringify(asking.input ?? null))
   const time = Date.now()
   const nonce = randomBytes(nonceBytes).toString('hex')
-  const sent = httpRequest(new URL(`/mesh/${command}`, owner.url), {
-    agent,
+  const url = new URL(`/mesh/${command}`, owner.url)
+  const secure = url.protocol === 'https:'
+  const sent = (secure ? httpsRequest : httpRequest)(url, {
+    agent: secure ? agents.https : agents.http,
     method: 'POST',
     headers: { 'switchyard-mesh': [time, nonce, sign(key, command, json, time, nonce)].join(',') },
     ...(asking.signal === undefined ? {} : { signal: asking.signal }),
