@@ -43,8 +43,6 @@ export function createEgressClient(folder: string) {
     /** Closes the way out, cuts what is open and forgets secrets, parked ones too. False when nothing was known. */
     detach: async (containerId: string): Promise<boolean> => (await call('detach', { containerId })).detached,
     list: async () => (await call('list', {})).containers,
-    takeSecrets: async (containerId: string): Promise<GivenSecret[]> =>
-      (await call('takeSecrets', { containerId })).secrets,
     receipts: (after: number): Promise<ReceiptPage> => call('receipts', { after }),
   }
 }

@@ -13,7 +13,6 @@ export type ControlOperations = {
   setOrganization: { given: Organization & { organizationId: string }; reply: Record<string, never> }
   detach: { given: { containerId: string }; reply: { detached: boolean } }
   list: { given: Record<string, never>; reply: { containers: ReturnType<EgressProxy['list']> } }
-  takeSecrets: { given: { containerId: string }; reply: { secrets: GivenSecret[] } }
   receipts: { given: { after: number }; reply: ReturnType<EgressProxy['receipts']> }
 }
 
@@ -46,7 +45,6 @@ export function createControl(proxy: EgressProxy, reload: () => Promise<void>, s
     },
     detach: async ({ containerId }) => ({ detached: await proxy.detach(containerId) }),
     list: () => ({ containers: proxy.list() }),
-    takeSecrets: ({ containerId }) => ({ secrets: proxy.takeSecrets(containerId) }),
     receipts: ({ after }) => proxy.receipts(after),
   }
   // One after the other: an attach and a detach of one container must not overtake each other.

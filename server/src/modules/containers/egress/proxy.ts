@@ -8,7 +8,7 @@ import { openListener } from './listener.ts'
 import type { Passage } from './passage.ts'
 import { createReceipts, type Receipts } from './receipts.ts'
 import { refusalFor, type Organization, type RequestRules } from './rules.ts'
-import { giveSecrets, holdSecrets, wipeSecrets, type GivenSecret, type Secret } from './secrets.ts'
+import { holdSecrets, wipeSecrets, type GivenSecret, type Secret } from './secrets.ts'
 import type { Visit } from './visit.ts'
 
 export type EgressSettings = {
@@ -124,19 +124,6 @@ export class EgressProxy {
       const held = this.#containers.get(containerId)?.secrets ?? this.#parked.get(containerId)?.secrets ?? []
       return { containerId, attached: this.#containers.has(containerId), hasSecrets: held.length > 0 }
     })
-  }
-
-  /** Gives the secrets out and forgets them: another host takes over. */
-  takeSecrets(containerId: string): GivenSecret[] {
-    const container = this.#containers.get(containerId)
-    const held = this.#takeParked(containerId) ?? container?.secrets ?? []
-    const given = giveSecrets(held)
-    if (container !== undefined) {
-      for (const visit of container.visits) visit.cut('detached')
-      container.secrets = []
-    }
-    wipeSecrets(held)
-    return given
   }
 
   receipts(after: number) {

@@ -34,10 +34,6 @@ export function holdSecrets(given: readonly GivenSecret[]): Secret[] {
   })
 }
 
-export function giveSecrets(held: readonly Secret[]): GivenSecret[] {
-  return held.map(({ domain, name, value }) => ({ domain, name, value: value.toString('utf8') }))
-}
-
 export function wipeSecrets(held: readonly Secret[]): void {
   for (const { value } of held) value.fill(0)
 }
