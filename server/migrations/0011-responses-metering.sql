@@ -1,0 +1,7 @@
+-- Who a response is charged to, and which request reserved for it.
+alter table responses.running
+  add column org_id text,
+  add column key_id text,
+  add column request_id text,
+  -- The attempt that committed the last step: later ones that did not were cut off.
+  add column committed_attempt integer not null default 0;
