@@ -182,6 +182,10 @@ export const settings = {
     fallback: null,
     description: 'Path of the YAML file that lists the models and their providers. Without it there is no model.',
   }),
+  SWITCHYARD_LIMITS: text({
+    fallback: null,
+    description: 'Path of the YAML file with the numbers of the usage tiers. Without it the standard ones hold.',
+  }),
   SWITCHYARD_PROVIDER_CONNECTIONS_MAX: integer({
     fallback: 256,
     min: 1,
