@@ -17,6 +17,7 @@ import { partsOf, type Role } from '../src/roles/roles.ts'
 import { wire, type Wired } from '../src/wiring.ts'
 import { writeDoubleModels } from './double-models.ts'
 import { callOperation, type CallInput, type CallReply } from './call-operation.ts'
+import { closeConnections } from './close-connections.ts'
 import { startProviderDouble, type ProviderDouble } from './provider-double.ts'
 import { testDatabase } from './test-database.ts'
 
@@ -77,6 +78,7 @@ export async function testApp(
   const wired = await wire(settings, log)
   const running = run(partsOf(roles, wired), { log, drainTimeoutMs: 5_000, stopTimeoutMs: 5_000 })
   t.after(async () => {
+    closeConnections()
     await running.stop()
     await double.close()
     await database.drop()
