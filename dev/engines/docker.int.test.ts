@@ -10,7 +10,7 @@ import { canUnpackPackages } from './apt-packages.ts'
 import { findDocker, unpackDocker } from './docker-programs.ts'
 import { listDockerProcesses, listMounts } from './docker-remains.ts'
 import { startDocker } from './docker.ts'
-import { sharedDocker } from './shared-docker.ts'
+import { holdSharedDocker, sharedDocker } from './shared-docker.ts'
 import { scratch } from './testing/scratch.ts'
 import { becomesTrue } from './wait-until.ts'
 
@@ -121,7 +121,7 @@ test('the engine is unpacked from the distribution, and runs from there', needs,
   assert.ok(ServerVersion.startsWith(engine.version))
 })
 
-test('processes share one engine, and only the last to leave stops it', needs, async (t) => {
+test('processes share one engine, and only the last to leave or to hold it stops it', needs, async (t) => {
   const { folder } = scratch(t)
   const other = spawn(process.execPath, ['--input-type=module', '-e', sharingProgram(folder)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -142,7 +142,11 @@ test('processes share one engine, and only the last to leave stops it', needs, a
   await first.stop()
   const docker = new Docker({ socketPath: second.socket })
   assert.equal(String(await docker.ping()), 'OK')
+  const held = await holdSharedDocker({ folder })
+  t.after(async () => await held.stop())
   await second.stop()
+  assert.equal(String(await docker.ping()), 'OK')
+  await held.stop()
   assert.ok(!existsSync(second.socket))
   const listed = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
   assert.ok(!listed.includes(second.socket), 'no process of the engine is left')
@@ -163,7 +167,7 @@ function owningProgram(dataDir: string): string {
 function sharingProgram(folder: string): string {
   const module = new URL('shared-docker.ts', import.meta.url).href
   return `
-    import { sharedDocker } from ${JSON.stringify(module)}
+    import { holdSharedDocker, sharedDocker } from ${JSON.stringify(module)}
     const shared = await sharedDocker({ folder: ${JSON.stringify(folder)} })
     console.log(shared.socket)
     setInterval(() => {}, 1_000)`

@@ -28,6 +28,30 @@ export interface SharedDocker {
  * its containers go with the last user.
  */
 export async function sharedDocker(options: SharedDockerOptions = {}): Promise<SharedDocker> {
+  const use = openUse(options)
+  const socket = await withLock(use.lock, LOCK_BOUND_MS, async () => {
+    const found = await useOrStart(use.dataDir, livingUsers(use.users) > 0, options.onProgress)
+    recordProcess(use.user, process.pid)
+    return found
+  })
+  return { socket, stop: use.end }
+}
+
+/**
+ * Keeps the engine from ending between its users, for a run of many short ones. It does not start it: the first one
+ * that needs it does.
+ */
+export async function holdSharedDocker(options: SharedDockerOptions = {}): Promise<{ stop: () => Promise<void> }> {
+  const use = openUse(options)
+  await withLock(use.lock, LOCK_BOUND_MS, async () => {
+    const running = dockerSocket(dockerFolders(use.dataDir).runDir)
+    if (livingUsers(use.users) === 0 && (await dockerAnswers(running))) await removeContainers(running)
+    recordProcess(use.user, process.pid)
+  })
+  return { stop: use.end }
+}
+
+function openUse(options: SharedDockerOptions) {
   const folder = options.folder ?? join(enginesFolder(), 'shared-docker')
   const dataDir = join(folder, 'engine')
   const users = join(folder, 'users')
@@ -35,26 +59,18 @@ export async function sharedDocker(options: SharedDockerOptions = {}): Promise<S
   mkdirSync(dataDir, { recursive: true })
   mkdirSync(users, { recursive: true })
   const user = join(users, randomUUID())
-  const socket = await withLock(lock, LOCK_BOUND_MS, async () => {
-    const inUse = livingUsers(users) > 0
-    const found = await useOrStart(dataDir, inUse, options.onProgress)
-    recordProcess(user, process.pid)
-    return found
-  })
-  let stopped = false
-  return {
-    socket,
-    stop: async () => {
-      if (stopped) return
-      stopped = true
-      await withLock(lock, LOCK_BOUND_MS, async () => {
-        forgetProcess(user)
-        if (livingUsers(users) > 0) return
-        await removeContainers(socket)
-        await endDocker(dataDir)
-      })
-    },
+  let ended = false
+  const end = async () => {
+    if (ended) return
+    ended = true
+    await withLock(lock, LOCK_BOUND_MS, async () => {
+      forgetProcess(user)
+      if (livingUsers(users) > 0) return
+      await removeContainers(dockerSocket(dockerFolders(dataDir).runDir))
+      await endDocker(dataDir)
+    })
   }
+  return { dataDir, users, lock, user, end }
 }
 
 /** Containers that dead users left are removed before anyone new starts to count on an empty engine. */
