@@ -1,10 +1,12 @@
 import { appendFileSync } from 'node:fs'
+import { holdSharedDocker } from '../dev/engines/shared-docker.ts'
 import { startTestServices } from '../dev/test-services.ts'
 import { countingLine, countOutcomes, fileReport } from './testing/counts.ts'
 import type { FileResult } from './testing/counts.ts'
 import { isKind, KINDS, selectTests } from './testing/kinds.ts'
 import type { Kind } from './testing/kinds.ts'
 import { runFiles } from './testing/run-files.ts'
+import { slowest } from './testing/slowest.ts'
 import { listTree } from './tree.ts'
 
 const ROOT = new URL('..', import.meta.url)
@@ -39,6 +41,8 @@ async function main([word, ...filters]: string[]): Promise<number> {
 
 async function runWithServices(kind: Kind, files: string[], signal: AbortSignal): Promise<FileResult[]> {
   const services = WITHOUT_SERVICES.includes(kind) ? null : await startTestServices()
+  // Files that run containers come one after another, and each would start and end the engine.
+  const docker = kind === 'unit' ? null : await holdSharedDocker()
   try {
     return await runFiles(files, {
       root: ROOT,
@@ -48,6 +52,7 @@ async function runWithServices(kind: Kind, files: string[], signal: AbortSignal)
       onResult: (result) => console.log(fileReport(result)),
     })
   } finally {
+    await docker?.stop()
     await services?.stop()
   }
 }
@@ -56,6 +61,8 @@ function report(kind: Kind, results: FileResult[]): number {
   const counts = countOutcomes(results)
   const countsFile = process.env['SWITCHYARD_TEST_COUNTS'] ?? ''
   if (countsFile !== '') appendFileSync(countsFile, `${JSON.stringify({ kind, ...counts })}\n`)
+  const slow = slowest(results)
+  if (slow !== '') console.log(slow)
   console.log(countingLine(counts))
   return counts.failed === 0 && counts.passed > 0 ? 0 : 1
 }

@@ -10,6 +10,7 @@ export interface Counts {
 export interface Outcome {
   name: string
   result: keyof Counts
+  ms: number
   /** The whole error, for a failure that has one of its own. */
   error?: string
 }
@@ -33,7 +34,11 @@ export interface TestEvent {
     file?: string
     skip?: string | boolean
     todo?: string | boolean
-    details?: { type?: string | undefined; error?: Error & { failureType?: string; cause?: unknown } }
+    details?: {
+      type?: string | undefined
+      duration_ms?: number
+      error?: Error & { failureType?: string; cause?: unknown }
+    }
   }
 }
 
@@ -44,11 +49,12 @@ export function outcomeOf(event: TestEvent, file: string): Outcome | null {
   if (!ended || details?.type === 'suite') return null
   // A file without tests is reported by the runner as one passing test named like the file.
   if (event.type === 'test:pass' && name === file) return null
-  if (isSet(skip) || isSet(todo)) return { name, result: 'skipped' }
-  if (event.type === 'test:pass') return { name, result: 'passed' }
+  const ms = details?.duration_ms ?? 0
+  if (isSet(skip) || isSet(todo)) return { name, ms, result: 'skipped' }
+  if (event.type === 'test:pass') return { name, ms, result: 'passed' }
   const error = details?.error
-  if (error?.failureType === 'subtestsFailed') return { name, result: 'failed' }
-  return { name, result: 'failed', error: inspect(error?.cause ?? error, { depth: 8 }) }
+  if (error?.failureType === 'subtestsFailed') return { name, ms, result: 'failed' }
+  return { name, ms, result: 'failed', error: inspect(error?.cause ?? error, { depth: 8 }) }
 }
 
 function isSet(mark: string | boolean | undefined): boolean {

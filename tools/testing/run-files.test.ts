@@ -8,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { countingLine, countOutcomes, fileFailure, fileReport } from './counts.ts'
 import type { FileResult } from './counts.ts'
 import { runFiles } from './run-files.ts'
+import { slowest } from './slowest.ts'
 
 const TEST = "import { test } from 'node:test'\n"
 const PLENTY_MS = 30_000
@@ -72,6 +73,25 @@ test('a process left behind does not hold the run up', async (t) => {
 test('the counting line is plain, and speaks of skips only when there are some', () => {
   assert.equal(countingLine({ passed: 3, failed: 0, skipped: 0 }), '3 passed, 0 failed')
   assert.equal(countingLine({ passed: 3, failed: 1, skipped: 2 }), '3 passed, 1 failed, 2 skipped')
+})
+
+test('a run tells where its time went, and a quick one nothing', () => {
+  const file = (path: string, ms: number): FileResult => ({
+    path,
+    ms,
+    outcomes: [{ name: 'does', result: 'passed', ms: ms - 1_000 }],
+    exitCode: 0,
+    output: '',
+  })
+  const said = slowest([file('a.test.ts', 5_500), file('b.test.ts', 61_000), file('c.test.ts', 900)])
+  assert.deepEqual(said.split(/\n\s*/), [
+    'Slowest files',
+    '61.0 s  b.test.ts',
+    '5.5 s  a.test.ts',
+    'Slowest tests',
+    '60.0 s  b.test.ts: does',
+  ])
+  assert.equal(slowest([file('a.test.ts', 1_500)]), '')
 })
 
 /** Gone, or dead and waiting to be collected by whoever is its parent now. */
