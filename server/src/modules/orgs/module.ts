@@ -1,6 +1,7 @@
-import type { OrgId, ProjectId, UserId } from '@switchyard/contracts/ids.ts'
+import type { KeyId, OrgId, ProjectId, UserId } from '@switchyard/contracts/ids.ts'
 import { operations } from '@switchyard/contracts/operations.ts'
 import type { Database } from '#platform/db/db.ts'
+import { own, type Tx } from '#platform/db/tx.ts'
 import type { Authenticate } from '#platform/http/principal.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
@@ -13,8 +14,10 @@ import { acceptInvite, type Acceptance } from './steps/accept-invite.ts'
 import { createAuthenticate } from './steps/authenticate.ts'
 import { createLastUsed } from './steps/last-used.ts'
 import { createOperatorActions, type OperatorActions } from './steps/operator-actions.ts'
+import { findKeyUsers, listKeysOfUsers } from './store/key-owners.ts'
 import { findNetworkPolicy } from './store/network-policies.ts'
-import { findProjectAnywhere } from './store/projects.ts'
+import { findOrganization } from './store/organizations.ts'
+import { findProjectAnywhere, listProjects } from './store/projects.ts'
 import type { OrgsTables } from './store/tables.ts'
 
 export interface OrgsUses {
@@ -31,6 +34,12 @@ export interface Project {
   readonly archived: boolean
 }
 
+export interface Organization {
+  readonly id: OrgId
+  readonly name: string
+  readonly region: string | null
+}
+
 export interface ContainerNetwork {
   readonly type: 'allowlist' | 'disabled'
   readonly allowedDomains: readonly string[]
@@ -45,6 +54,13 @@ export interface Orgs extends OperatorActions {
   networkPolicy(orgId: OrgId): Promise<ContainerNetwork>
   /** Whichever organisation it belongs to; null when there is none. */
   findProject(id: ProjectId): Promise<Project | null>
+  /** In the caller's transaction where there is one; null when there is no such organisation. */
+  findOrganization(id: OrgId, tx?: Tx): Promise<Organization | null>
+  /** Projects that are not archived, newest first; at most `limit` of those before `after`. */
+  listOpenProjects(tx: Tx, orgId: OrgId, page: { after?: ProjectId | undefined; limit: number }): Promise<ProjectId[]>
+  /** The people behind keys of an organisation; a key that is nobody's is left out. */
+  keyUsers(orgId: OrgId, keyIds: readonly KeyId[]): Promise<ReadonlyMap<KeyId, UserId>>
+  keysOfUsers(orgId: OrgId, userIds: readonly UserId[]): Promise<KeyId[]>
   /** Called when a person has signed in and proven their address. */
   acceptInvite(acceptance: Acceptance): Promise<{ orgId: OrgId; userId: UserId }>
 }
@@ -68,6 +84,13 @@ export function createOrgs({ db: database, log, cellTag }: OrgsUses): Orgs {
       const row = await findProjectAnywhere(use.db, id)
       return row && { id: row.id, orgId: row.org_id, name: row.name, archived: row.archived_at !== null }
     },
+    findOrganization: (id, tx) => findOrganization(tx === undefined ? use.db.kysely : own<OrgsTables>(tx), id),
+    async listOpenProjects(tx, orgId, { after, limit }) {
+      const rows = await listProjects(own<OrgsTables>(tx), orgId, { after, limit, includeArchived: false })
+      return rows.slice(0, limit).map(({ id }) => id)
+    },
+    keyUsers: (orgId, keyIds) => findKeyUsers(use.db.kysely, orgId, keyIds),
+    keysOfUsers: (orgId, userIds) => listKeysOfUsers(use.db.kysely, orgId, userIds),
     acceptInvite: (acceptance) => acceptInvite(use, acceptance),
   }
 }

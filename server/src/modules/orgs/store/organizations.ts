@@ -18,6 +18,11 @@ export async function insertOrganization(
   await own<OrgsTables>(tx).insertInto('orgs.organization').values(organization).execute()
 }
 
+export async function findOrganization(orgs: OrgsReader, id: OrgId): Promise<OrganizationRow | null> {
+  const row = await orgs.selectFrom('orgs.organization').select(columns).where('id', '=', id).executeTakeFirst()
+  return row ?? null
+}
+
 export async function getOrganization(orgs: OrgsReader, id: OrgId): Promise<OrganizationRow> {
   return await orgs.selectFrom('orgs.organization').select(columns).where('id', '=', id).executeTakeFirstOrThrow()
 }
