@@ -12,6 +12,7 @@ export const webhookEventTypes = [
   'fine_tuning.job.cancelled',
   'fine_tuning.job.failed',
   'fine_tuning.job.succeeded',
+  'organization.usage_tier.updated',
   'realtime.call.incoming',
   'response.cancelled',
   'response.completed',

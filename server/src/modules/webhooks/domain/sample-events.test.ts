@@ -5,7 +5,7 @@ import type { UnwrapWebhookEvent } from 'openai/resources/webhooks/webhooks'
 import { sampleData } from './sample-events.ts'
 
 /** Ours, beside those that the SDK knows. */
-type OwnType = 'webhook_endpoint.disabled'
+type OwnType = 'organization.usage_tier.updated' | 'webhook_endpoint.disabled'
 /** Does not compile when the SDK has no such event. */
 const known: Readonly<Record<Exclude<WebhookEventType, OwnType>, UnwrapWebhookEvent['type']>> = Object.fromEntries(
   webhookEventTypes.map((type) => [type, type]),
@@ -44,5 +44,7 @@ test('a sample has the data of a real event of its type', () => {
     call.sip_headers.map(({ name }) => name),
     ['From', 'To', 'Call-ID'],
   )
+  const tier = sampleData('organization.usage_tier.updated', 'whe_1')
+  assert.deepEqual(Object.keys(tier), ['id', 'previous_tier', 'tier'])
   assert.equal(sampleData('webhook_endpoint.disabled', 'whe_1')['id'], 'whe_1')
 })

@@ -16,10 +16,13 @@ const call = {
   ],
 }
 
+const usageTier = { id: 'org-sample00000000000000000000', previous_tier: 'free', tier: 'tier_1' }
+
 /** Data as a real event of the type has it, with ids that name nothing. */
 export function sampleData(type: WebhookEventType, endpointId: string): Record<string, unknown> {
   if (type === 'realtime.call.incoming') return call
   if (type === 'webhook_endpoint.disabled') return { id: endpointId, reason: 'This is a sample.' }
+  if (type === 'organization.usage_tier.updated') return usageTier
   const kind = type.slice(0, type.lastIndexOf('.')) as keyof typeof sampleIds
   return { id: sampleIds[kind] }
 }
