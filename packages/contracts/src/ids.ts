@@ -34,6 +34,8 @@ export const ContainerId = anyId('ContainerId', 'cntr_')
 export const ContainerFileId = anyId('ContainerFileId', 'cfile_')
 export const SkillId = anyId('SkillId', 'skill_')
 export const SkillVersionId = anyId('SkillVersionId', 'skillver_')
+export const PaymentId = anyId('PaymentId', 'pay_')
+export const BatchId = anyId('BatchId', 'batch_')
 
 export type FileId = z.infer<typeof FileId>
 export type UploadId = z.infer<typeof UploadId>
@@ -55,3 +57,5 @@ export type ContainerId = z.infer<typeof ContainerId>
 export type ContainerFileId = z.infer<typeof ContainerFileId>
 export type SkillId = z.infer<typeof SkillId>
 export type SkillVersionId = z.infer<typeof SkillVersionId>
+export type BatchId = z.infer<typeof BatchId>
+export type PaymentId = z.infer<typeof PaymentId>
