@@ -6,7 +6,7 @@ import type { LimitsBook } from '../domain/limits-book.ts'
 import { effectiveTier, regionAllowed, startingTier, type Standing } from '../domain/tier-standing.ts'
 import { earnedTier, type Tier } from '../domain/tiers.ts'
 import { sumPayments } from '../store/payments.ts'
-import { holdStanding, saveStanding } from '../store/standings.ts'
+import { holdStanding, saveStanding } from '../store/tier-standings.ts'
 import type { LimitsTables } from '../store/tables.ts'
 
 export interface TierUses {

@@ -3,7 +3,7 @@ import type { Orgs } from '#modules/orgs/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { LimitsBook } from '../domain/limits-book.ts'
 import { startingTier, type Standing } from '../domain/tier-standing.ts'
-import { findStanding } from '../store/standings.ts'
+import { findStanding } from '../store/tier-standings.ts'
 import type { LimitsTables } from '../store/tables.ts'
 
 export interface ReadTierUses {

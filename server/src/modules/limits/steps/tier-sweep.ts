@@ -4,7 +4,7 @@ import type { PlatformTables } from '#platform/db/tables.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { earnedTier } from '../domain/tiers.ts'
-import { listPaidStandings, type PaidStanding } from '../store/standings.ts'
+import { listPaidStandings, type PaidStanding } from '../store/tier-standings.ts'
 import type { LimitsTables } from '../store/tables.ts'
 import { evaluateTier, type TierUses } from './evaluate-tier.ts'
 

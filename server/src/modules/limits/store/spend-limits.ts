@@ -1,0 +1,47 @@
+import type { OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
+import type { Kysely } from 'kysely'
+import type { LimitsTables } from './tables.ts'
+
+/** Null is the organisation as a whole. */
+export interface SpendPlace {
+  readonly orgId: OrgId
+  readonly projectId: ProjectId | null
+}
+
+const rowOf = ({ orgId, projectId }: SpendPlace) => ({ org_id: orgId, project_id: projectId ?? '' })
+
+export async function findSpendLimit(limits: Kysely<LimitsTables>, place: SpendPlace): Promise<number | null> {
+  const { org_id: orgId, project_id: projectId } = rowOf(place)
+  const row = await limits
+    .selectFrom('limits.spend_limit')
+    .select('threshold_cents')
+    .where('org_id', '=', orgId)
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+  return row?.threshold_cents ?? null
+}
+
+export async function saveSpendLimit(
+  limits: Kysely<LimitsTables>,
+  place: SpendPlace,
+  thresholdCents: number,
+): Promise<void> {
+  await limits
+    .insertInto('limits.spend_limit')
+    .values({ ...rowOf(place), threshold_cents: thresholdCents })
+    .onConflict((conflict) =>
+      conflict.columns(['org_id', 'project_id']).doUpdateSet({ threshold_cents: thresholdCents }),
+    )
+    .execute()
+}
+
+/** Whether there was one. */
+export async function deleteSpendLimit(limits: Kysely<LimitsTables>, place: SpendPlace): Promise<boolean> {
+  const { org_id: orgId, project_id: projectId } = rowOf(place)
+  const gone = await limits
+    .deleteFrom('limits.spend_limit')
+    .where('org_id', '=', orgId)
+    .where('project_id', '=', projectId)
+    .executeTakeFirst()
+  return gone.numDeletedRows === 1n
+}
