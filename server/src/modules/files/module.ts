@@ -3,6 +3,7 @@ import type { Blobs } from '#platform/blobs/blobs.ts'
 import type { Database } from '#platform/db/db.ts'
 import { dueSweep } from '#platform/db/due-sweep.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
+import type { Tx } from '#platform/db/tx.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Log } from '#platform/telemetry/log.ts'
@@ -15,6 +16,7 @@ import { deleteFileRoute } from './routes/delete-file.ts'
 import { listFilesRoute } from './routes/list-files.ts'
 import { retrieveFileContentRoute } from './routes/retrieve-file-content.ts'
 import { retrieveFileRoute } from './routes/retrieve-file.ts'
+import { addFile, keepBytes, type KeptBytes, type MadeFile } from './steps/keep-file.ts'
 import { openFile, type OpenedFile } from './steps/open-file.ts'
 import { isReadable, readFile, type ReadFile } from './steps/read-file.ts'
 import { sweepFiles, sweepOrphans } from './steps/sweep-files.ts'
@@ -37,6 +39,10 @@ export interface Files {
   open(projectId: ProjectId, fileId: FileId): Promise<OpenedFile | null>
   /** Whether `read` would give it, without reading it. */
   isReadable(projectId: ProjectId, fileId: FileId): Promise<boolean>
+  /** Stores bytes that a module makes; `add` gives them to a file, and without it they are swept. */
+  keep(source: AsyncIterable<Uint8Array>, limits: { bytesMax: number; signal: AbortSignal }): Promise<KeptBytes>
+  /** A file of bytes that were kept. */
+  add(tx: Tx, file: MadeFile): Promise<FileId>
 }
 
 const orphanSweepMs = 3_600_000
@@ -50,6 +56,8 @@ export function createFiles({ db: database, blobs, log, sweepMs }: FilesUses): F
     read: (projectId, fileId) => readFile(use, projectId, fileId),
     open: (projectId, fileId) => openFile(use, projectId, fileId),
     isReadable: (projectId, fileId) => isReadable(use, projectId, fileId),
+    keep: (source, limits) => keepBytes(blobs, source, limits),
+    add: addFile,
     routes: [
       createFileRoute(use),
       listFilesRoute(use),
