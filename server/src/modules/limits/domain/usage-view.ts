@@ -9,7 +9,7 @@ export const completionsView = (used: GroupedUsage): CompletionsUsage => ({
   input_tokens: used.inputTokens,
   output_tokens: used.outputTokens,
   input_cached_tokens: used.cachedTokens,
-  input_uncached_tokens: used.inputTokens - used.cachedTokens,
+  input_uncached_tokens: Math.max(0, used.inputTokens - used.cachedTokens),
   input_audio_tokens: 0,
   output_audio_tokens: 0,
   num_model_requests: used.requests,

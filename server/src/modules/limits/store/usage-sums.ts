@@ -43,31 +43,38 @@ function conditions(orgId: OrgId, asked: SumsAsked): RawBuilder<unknown>[] {
   return all
 }
 
-/** What an organisation used in a span, by bucket and group. Reads the organisation's rows of the span by their index. */
-export async function sumUsage(limits: Kysely<LimitsTables>, orgId: OrgId, asked: SumsAsked): Promise<UsageSum[]> {
+interface SumRow {
+  bucket: number
+  project_id: string | null
+  key_id: string | null
+  model: string | null
+  batch: boolean | null
+  requests: number
+  input_tokens: number
+  cached_tokens: number
+  output_tokens: number
+  cost_nanos: number
+}
+
+/** Reads the organisation's rows of the span by their index, and nothing else. */
+export function usageSums(orgId: OrgId, asked: SumsAsked): RawBuilder<SumRow> {
   const { widthSeconds: width, groupBy } = asked
   const bucket = sql`floor(extract(epoch from at) / ${sql.lit(width)}) * ${sql.lit(width)}`
   const shown = groupColumns.map((column) => (groupBy.has(column) ? sql.ref(column) : sql`null as ${sql.ref(column)}`))
   const grouped = [bucket, ...groupColumns.filter((column) => groupBy.has(column)).map((column) => sql.ref(column))]
-  const { rows } = await sql<{
-    bucket: number
-    project_id: string | null
-    key_id: string | null
-    model: string | null
-    batch: boolean | null
-    requests: number
-    input_tokens: number
-    cached_tokens: number
-    output_tokens: number
-    cost_nanos: number
-  }>`
+  return sql<SumRow>`
     select ${bucket} as bucket, ${sql.join(shown)}, count(*) as requests, sum(input_tokens) as input_tokens,
       sum(cached_tokens) as cached_tokens, sum(output_tokens) as output_tokens, sum(cost_nanos) as cost_nanos
     from limits.usage
     where ${sql.join(conditions(orgId, asked), sql` and `)}
     group by ${sql.join(grouped)}
     order by 1, 2, 3, 4, 5
-    limit ${asked.rowsMax}`.execute(limits)
+    limit ${asked.rowsMax}`
+}
+
+/** What an organisation used in a span, by bucket and group. */
+export async function sumUsage(limits: Kysely<LimitsTables>, orgId: OrgId, asked: SumsAsked): Promise<UsageSum[]> {
+  const { rows } = await usageSums(orgId, asked).execute(limits)
   return rows.map((row) => ({
     bucket: row.bucket,
     projectId: row.project_id,
