@@ -71,6 +71,12 @@ export async function publish(use: PublishUses, tx: Tx, news: readonly News[]): 
   return events.map(({ id }) => id)
 }
 
+/** For a process that sends nothing itself: the workers find what is due when they look. */
+export const publisherWithoutSender =
+  (now: () => Date) =>
+  (tx: Tx, ...news: News[]): Promise<string[]> =>
+    publish({ now, kick: () => undefined, sendUrgent: () => undefined }, tx, news)
+
 const eventsMax = 1_000
 const statementsMax = 1
 
