@@ -4,6 +4,7 @@ import { doctor } from './doctor.ts'
 import { egress } from './egress.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgsCreate } from './orgs-create.ts'
+import { orgsTier } from './orgs-tier.ts'
 import { secretsReseal } from './secrets-reseal.ts'
 import { serve } from './serve.ts'
 import { settingsCommand } from './settings.ts'
@@ -15,6 +16,7 @@ const commands: Readonly<Record<string, Command>> = {
   settings: settingsCommand,
   egress,
   'orgs create': orgsCreate,
+  'orgs tier': orgsTier,
   'secrets reseal': secretsReseal,
 }
 

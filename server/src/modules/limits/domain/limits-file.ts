@@ -41,7 +41,7 @@ type LimitsFile = z.infer<typeof LimitsFile>
 /** The numbers that a file gives, the standard ones where it gives none; or everything that is wrong with it. */
 export function readBook(
   content: unknown,
-  models: readonly LimitedModel[],
+  models: readonly LimitedModel[] | null,
 ): { book: LimitsBook | null; problems: string[] } {
   const parsed = LimitsFile.safeParse(content)
   if (!parsed.success) {
@@ -53,7 +53,7 @@ export function readBook(
     models: byNameOf(parsed.data.models),
     allowedRegions: parsed.data.allowed_regions,
   }
-  const problems = [...thresholdProblems(book.tiers), ...nameProblems(parsed.data, models)]
+  const problems = [...thresholdProblems(book.tiers), ...(models === null ? [] : nameProblems(parsed.data, models))]
   return { book: problems.length > 0 ? null : book, problems }
 }
 

@@ -1,6 +1,9 @@
 import type { LimitsBook } from './limits-book.ts'
 import { earnedTier, earnedTiers, type EarnedTier, type Tier } from './tiers.ts'
 
+/** What an operator can set. */
+export const pinnableTiers = ['unlimited', ...earnedTiers] as const
+
 /** What an organisation has earned, and what the operator has set instead. */
 export interface Standing {
   readonly tier: EarnedTier | 'none'
