@@ -121,6 +121,11 @@ export const faults = {
     'permission_error',
     'The key is good but lacks the scope that the operation asks for; the message names the scope.',
   ),
+  region_not_allowed: entry(
+    403,
+    'permission_error',
+    'The organisation is outside the regions where it may start for free. A payment of 5 USD opens tier 1.',
+  ),
   not_found: entry(
     404,
     request,
@@ -176,7 +181,42 @@ export const faults = {
     'The project has as many active containers as it may have. Delete one, or let one expire.',
     { retry: false },
   ),
-  rate_limit_exceeded: entry(429, 'requests', 'Too many requests for now; `retry-after` says when to come back.'),
+  rate_limit_exceeded: entry(
+    429,
+    'requests',
+    'A limit on requests per minute or day is used up, or a model provider has too many of them; the message names the limit and `retry-after` says when to come back.',
+    { retry: true },
+  ),
+  token_rate_limit_exceeded: entry(
+    429,
+    'tokens',
+    'A limit on tokens per minute or day is used up; the message names it and `retry-after` says when to come back. The wire code is `rate_limit_exceeded`.',
+    { retry: true, wireCode: 'rate_limit_exceeded' },
+  ),
+  image_rate_limit_exceeded: entry(
+    429,
+    'images',
+    'The limit on images per minute is used up; `retry-after` says when to come back. The wire code is `rate_limit_exceeded`.',
+    { retry: true, wireCode: 'rate_limit_exceeded' },
+  ),
+  audio_rate_limit_exceeded: entry(
+    429,
+    'audio',
+    'The limit on audio minutes per minute is used up; `retry-after` says when to come back. The wire code is `rate_limit_exceeded`.',
+    { retry: true, wireCode: 'rate_limit_exceeded' },
+  ),
+  request_above_limit: entry(
+    429,
+    'tokens',
+    'This one request asks for more than the whole limit: waiting does not help. Shorten it, or ask for fewer tokens. The wire code is `rate_limit_exceeded`.',
+    { retry: false, wireCode: 'rate_limit_exceeded' },
+  ),
+  insufficient_quota: entry(
+    429,
+    'insufficient_quota',
+    'The monthly usage limit of the tier, or a spend limit, is reached. `GET /v1/organization/usage_tier` shows where the organisation stands.',
+    { retry: false },
+  ),
   internal_error: entry(
     500,
     'server_error',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { faults, type FaultCode } from './errors.ts'
+import { limitFaults } from './operation.ts'
 import type { MultipartBody, Operation } from './operation.ts'
 
 type Json = Record<string, unknown>
@@ -92,7 +93,8 @@ function responses(operation: Operation, schemas: Schemas): Json {
         }
       : { description: 'Done.', content: { 'application/json': { schema: schemas.of(operation.reply, 'output') } } }
   const byStatus = new Map<number, FaultCode[]>()
-  for (const code of [...commonFaults, ...(operation.faults ?? [])]) {
+  const limited = operation.limited === undefined ? [] : limitFaults
+  for (const code of new Set([...commonFaults, ...(operation.faults ?? []), ...limited])) {
     byStatus.set(faults[code].status, [...(byStatus.get(faults[code].status) ?? []), code])
   }
   const failures = [...byStatus]

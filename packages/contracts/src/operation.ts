@@ -42,6 +42,8 @@ export interface Operation<
   readonly reply: Reply
   /** Faults beyond the ones every operation has (401, 403, 400 of validation, 413, 500). */
   readonly faults?: readonly FaultCode[]
+  /** Has rate limits, and their faults: those of the model that the body names, or of the vector store in the path. */
+  readonly limited?: 'model' | 'vector_store'
   /** Creates something: takes an `Idempotency-Key`. */
   readonly creates?: true
   /** The reply shows a secret that is shown only once: kept sealed, and for minutes only. */
@@ -54,6 +56,15 @@ export function operation<const O extends Operation>(declared: O): O {
 }
 
 export type AnyOperation = Operation
+
+/** Faults that every operation with rate limits has, beside its own. */
+export const limitFaults: readonly FaultCode[] = [
+  'rate_limit_exceeded',
+  'token_rate_limit_exceeded',
+  'request_above_limit',
+  'insufficient_quota',
+  'region_not_allowed',
+]
 
 export type ParamsOf<O> = O extends { params: infer P } ? (P extends z.ZodType ? z.output<P> : undefined) : undefined
 export type QueryOf<O> = O extends { query: infer Q } ? (Q extends z.ZodType ? z.output<Q> : undefined) : undefined

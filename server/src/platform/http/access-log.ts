@@ -9,6 +9,8 @@ export interface Served {
   /** Id of the operation; `unknown` on a path that has none. */
   operation: string
   scope: Scope | null
+  /** It was at the gate of its operation's limits. */
+  passed?: true
 }
 export type ServedRequest = FastifyRequest & Served
 

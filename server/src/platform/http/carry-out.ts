@@ -21,6 +21,7 @@ class Attempt implements Input {
   readonly query: unknown
   readonly body: unknown
   readonly request: ReadInput['request']
+  readonly passage: ReadInput['passage']
   readonly file: ReadInput['file']
   readonly #db: Pick<Db<unknown>, 'tx'>
   readonly #claim: Claim | null
@@ -34,6 +35,7 @@ class Attempt implements Input {
     this.query = input.query
     this.body = input.body
     this.request = input.request
+    this.passage = input.passage
     this.file = input.file
     this.#db = db
     this.#claim = claim

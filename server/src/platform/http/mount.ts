@@ -7,16 +7,19 @@ import { authorize } from './authorize.ts'
 import { BinaryReply } from './binary-reply.ts'
 import { carryOut, type CarryOutUse } from './carry-out.ts'
 import { Facts } from './facts.ts'
+import type { Gate, Passage } from './gate.ts'
 import { announcesBody } from './linger.ts'
 import { isMultipart, multipartBytesMax } from './multipart.ts'
 import type { Authenticate, Scope } from './principal.ts'
 import { multipartOf, readInput } from './read-input.ts'
 import type { Route } from './route.ts'
-import { jsonType } from './send-fault.ts'
+import { jsonType, sendFault } from './send-fault.ts'
 import { EventStream, sendEvents } from './sse.ts'
 
 export interface MountUse extends CarryOutUse {
   readonly authenticate: Authenticate
+  /** Lets requests of limited operations in. */
+  readonly gate: Gate
   readonly tracing: Pick<Tracing, 'spanFrom'>
   readonly bodyBytesMax: number
   /** Replies are checked against the contract: on in dev and tests, off in production. */
@@ -37,6 +40,7 @@ export function mountRoute(app: FastifyInstance, route: Route, use: MountUse): v
       served.scope = await authorize(operation, request.headers, use.authenticate)
       refuseBody(request)
     },
+    ...(operation.limited === undefined ? {} : { errorHandler: countedFault(operation, use) }),
     handler: (request, reply) =>
       use.tracing.spanFrom(request.headers, operation.id, { 'http.request_id': request.id }, () =>
         answer(route, request, reply, use),
@@ -70,10 +74,62 @@ function bodyGuard(operation: Operation, bodyBytesMax: number): (request: Fastif
   }
 }
 
+/** A body that cannot be read never comes to the handler. It counts as any other request does. */
+function countedFault(operation: Operation, use: MountUse) {
+  return async (error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const served = request as ServedRequest
+    let fault: unknown = error
+    if (served.scope !== null && served.passed !== true) {
+      try {
+        const passage = await enter(operation, request, reply, use)
+        passage?.leave()
+      } catch (refused) {
+        fault = refused
+      }
+    }
+    sendFault(fault, request, reply, use.log)
+  }
+}
+
+async function enter(
+  operation: Operation,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  use: MountUse,
+): Promise<Passage | null> {
+  if (operation.limited === undefined) return null
+  const served = request as ServedRequest
+  served.passed = true
+  const { params, body, id: requestId } = request
+  const passage = await use.gate({ operation, scope: served.scope as Scope, params, body, requestId })
+  if (passage !== null) reply.headers(passage.headers)
+  return passage
+}
+
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, use: MountUse): Promise<unknown> {
+  const passage = await enter(route.operation, request, reply, use)
+  if (passage === null) return await carried(route, request, reply, null, use)
+  try {
+    const result = await carried(route, request, reply, passage, use)
+    // Whoever took what the request was given has settled it by now; a stream settles when it ends, by itself.
+    if (result !== undefined) passage.leave()
+    return result
+  } catch (error) {
+    passage.leave()
+    throw error
+  }
+}
+
+async function carried(
+  route: Route,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  passage: Passage | null,
+  use: MountUse,
+): Promise<unknown> {
   const { operation } = route
   const facts = new Facts(request.id, request.raw, reply.raw)
-  const read = readInput(route, request, (request as ServedRequest).scope as Scope, facts)
+  const read = readInput(route, request, (request as ServedRequest).scope as Scope, facts, passage)
   const input = read instanceof Promise ? await read : read
   const result = await carryOut(route, input, idempotencyKey(operation, request), use)
   reply.header('openai-version', '2020-10-01')

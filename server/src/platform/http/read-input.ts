@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { z } from 'zod'
 import { Fault } from '#platform/errors/fault.ts'
 import { assert } from '#platform/std/assert.ts'
+import type { Passage } from './gate.ts'
 import { isMultipart, readMultipart } from './multipart.ts'
 import type { Scope } from './principal.ts'
 import { readQuery } from './query.ts'
@@ -26,11 +27,12 @@ export function readInput(
   request: FastifyRequest,
   scope: Scope,
   facts: RequestFacts,
+  passage: Passage | null,
 ): ReadInput | Promise<ReadInput> {
   const { operation } = route
   const params = readParams(operation, request.params as Record<string, string>)
   const query = readQuery(operation, request.query as string)
-  const input = { scope, params, query, request: facts }
+  const input = { scope, params, query, request: facts, passage }
   const multipart = multipartOf(operation)
   if (multipart !== null) {
     if (multipart.json === undefined || isMultipart(request.headers['content-type'])) {
@@ -45,7 +47,7 @@ async function readUpload(
   route: Route,
   multipart: MultipartBody,
   request: FastifyRequest,
-  input: Pick<AnyInput, 'scope' | 'params' | 'query' | 'request'>,
+  input: Pick<AnyInput, 'scope' | 'params' | 'query' | 'request' | 'passage'>,
 ): Promise<ReadInput> {
   const { receiver } = route
   assert(receiver !== null, 'a multipart operation is bound with uploadRoute')

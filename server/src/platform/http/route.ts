@@ -2,6 +2,7 @@ import type { BodyOf, MultipartBody, Operation, ParamsOf, QueryOf, ReplyOf } fro
 import type { Readable } from 'node:stream'
 import type { Tx } from '#platform/db/tx.ts'
 import type { BinaryReply } from './binary-reply.ts'
+import type { Passage } from './gate.ts'
 import type { EventStream } from './sse.ts'
 import type { Scope, ScopeOf } from './principal.ts'
 
@@ -19,6 +20,8 @@ export interface RouteContext<O extends Operation> {
   readonly query: QueryOf<O>
   readonly body: BodyOf<O>
   readonly request: RequestFacts
+  /** What a limited operation was let in with. */
+  readonly passage: Passage | null
   /**
    * The transaction of a create. Its result is the reply, and is kept under the caller's Idempotency-Key
    * in the same transaction: neither exists without the other.
@@ -50,6 +53,7 @@ export interface AnyInput {
   readonly query: unknown
   readonly body: unknown
   readonly request: RequestFacts
+  readonly passage: Passage | null
   readonly file: { sha256: string } | null
 }
 

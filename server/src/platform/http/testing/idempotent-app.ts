@@ -13,6 +13,7 @@ import type { Principal } from '../principal.ts'
 import { route, uploadRoute } from '../route.ts'
 import { principals, testServer, thing, type TestServer } from './test-server.ts'
 import { uploadOperation } from './upload.ts'
+import { openGate } from '../gate.ts'
 
 export const create = thing({
   id: 'things.create',
@@ -114,6 +115,7 @@ export async function idempotentApp(t: TestContext, url: string): Promise<Idempo
     routes,
     db,
     idempotency,
+    gate: openGate,
     authenticate: async (token) => (token === 'sk-proj-second' ? second : (principals[token] ?? null)),
   })
   t.after(async () => {

@@ -2,6 +2,7 @@ import { createHttpServer } from '../server.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { route } from '../route.ts'
 import { options, principals, thing } from './test-server.ts'
+import { openGate } from '../gate.ts'
 
 /** One of several processes on the same port. It answers with its own number and ends with its parent. */
 async function main(port: number): Promise<void> {
@@ -11,6 +12,7 @@ async function main(port: number): Promise<void> {
   const server = createHttpServer({
     routes: [route(thing({}), async () => ({ pid: process.pid }))],
     sockets: [],
+    gate: openGate,
     authenticate: async (token) => principals[token] ?? null,
     idempotency: { begin: none },
     db: { tx: none },

@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { createLog, flushLog } from '#platform/telemetry/log.ts'
 import type { Principal } from '../principal.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions, type HttpServerUse } from '../server.ts'
+import { openGate } from '../gate.ts'
 
 const keyId = 'key_1' as KeyId
 const orgId = 'org-1' as OrgId
@@ -73,6 +74,7 @@ export async function testServer(t: TestContext, given: TestServerGiven): Promis
   const server = createHttpServer({
     routes: [],
     sockets: [],
+    gate: openGate,
     authenticate: async (token) => principals[token] ?? null,
     idempotency: { begin: none },
     db: { tx: none },
