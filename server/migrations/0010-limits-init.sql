@@ -55,6 +55,8 @@ create table limits.usage (
   project_id text not null,
   key_id text,
   request_id text not null,
+  -- Which model call of the request: each has a reservation of its own.
+  turn integer not null,
   -- What the call was for: responses, chat_completions, completions.
   operation text not null,
   model text not null,

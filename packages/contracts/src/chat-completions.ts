@@ -159,6 +159,7 @@ export const createChatCompletion = operation({
     'rate_limit_exceeded',
     'provider_error',
   ],
+  limited: 'model',
 })
 
 export const chatCompletionOperations = [createChatCompletion] as const

@@ -60,6 +60,7 @@ export const createCompletion = operation({
   body: CreateCompletion,
   reply: Completion,
   faults: ['model_not_found', 'unsupported_value', 'context_length_exceeded', 'rate_limit_exceeded', 'provider_error'],
+  limited: 'model',
 })
 
 export const completionOperations = [createCompletion] as const

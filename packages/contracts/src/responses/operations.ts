@@ -38,6 +38,7 @@ export const createResponse = operation({
     'provider_error',
   ],
   creates: true,
+  limited: 'model',
 })
 
 export const retrieveResponse = operation({
@@ -159,6 +160,7 @@ export const compactResponse = operation({
     'rate_limit_exceeded',
     'context_length_exceeded',
   ],
+  limited: 'model',
 })
 
 /** The upgrade of the same path: many responses over one connection. */

@@ -51,6 +51,36 @@ export const settings = {
     description: 'Valkey 8 (or Redis 7): caches that may be lost. Required.',
   }),
 
+  SWITCHYARD_LIMITS_SETTLE_TOKENS: flag({
+    fallback: false,
+    description:
+      'Token limits are corrected to what a request really used. Without it the charge stands as it was estimated.',
+  }),
+  SWITCHYARD_LIMITS_WITHOUT_VALKEY: choice({
+    options: ['local', 'refuse'],
+    fallback: 'local',
+    description:
+      'What becomes of limited requests while Valkey is away: each process limits by itself, or none is let in.',
+  }),
+  SWITCHYARD_LIMITS_LOCAL_SHARE: ratio({
+    fallback: 0.25,
+    description: 'Share of every limit that one process has while Valkey is away. One over the number of api nodes.',
+  }),
+  SWITCHYARD_LIMITS_DECISIONS_DAYS: integer({
+    fallback: 7,
+    min: 1,
+    max: 90,
+    unit: 'days',
+    description: 'How long it can be explained why a request was let in or not.',
+  }),
+  SWITCHYARD_USAGE_RETENTION_DAYS: integer({
+    fallback: 400,
+    min: 62,
+    max: 3_650,
+    unit: 'days',
+    description: 'How long the ledger of usage is kept.',
+  }),
+
   SWITCHYARD_RESTATE_INGRESS_URL: url({
     protocols: ['http', 'https'],
     description: 'Where work is handed to the durable engine. Required.',
@@ -225,6 +255,21 @@ export const settings = {
     max: 3_600_000,
     unit: 'ms',
     description: 'A client of such a socket that leaves events unread and reads nothing for this long is cut.',
+  }),
+
+  SWITCHYARD_BATCHES_CONCURRENCY: integer({
+    fallback: 16,
+    min: 1,
+    max: 1_000,
+    unit: 'lines',
+    description: 'Lines of batches that one worker carries out at once. Batches use what other work leaves.',
+  }),
+  SWITCHYARD_BATCHES_PROJECT_CHUNKS_MAX: integer({
+    fallback: 4,
+    min: 1,
+    max: 1_000,
+    unit: 'chunks',
+    description: 'Chunks of about 100 lines that are under way at once for one project, over all its batches.',
   }),
 
   SWITCHYARD_WEBHOOKS_HTTP_ALLOWED: flag({

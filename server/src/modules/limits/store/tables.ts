@@ -40,6 +40,7 @@ export interface LimitsTables {
     project_id: string
     key_id: string | null
     request_id: string
+    turn: number
     operation: string
     model: string
     batch: boolean

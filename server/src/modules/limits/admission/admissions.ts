@@ -1,0 +1,232 @@
+import { CacheUnavailable } from '#platform/cache/valkey.ts'
+import { Fault } from '#platform/errors/fault.ts'
+import { sleep } from '#platform/std/clock.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import { bucketsOf, type Bucket, type Costs, type Policy } from '../domain/buckets.ts'
+import { costNanos } from '../domain/cost.ts'
+import type { Estimate } from '../domain/estimate-request.ts'
+import { groupOf, unknownGroup, type LimitedModel, type LimitsBook } from '../domain/limits-book.ts'
+import { monthOf } from '../domain/month.ts'
+import { rateHeaders } from '../domain/rate-headers.ts'
+import { refusal } from '../domain/refusal.ts'
+import type { Verdict } from '../domain/verdict.ts'
+import type { DecisionLog } from '../steps/decision-log.ts'
+import type { Policies } from '../steps/policies.ts'
+import { Admission, type Charged } from './admission.ts'
+import type { LocalBuckets } from './local-buckets.ts'
+import { backgroundNode, type Holder } from './reservation.ts'
+import type { Settlements } from './settlements.ts'
+import type { Beginning, ValkeyBuckets } from './valkey-buckets.ts'
+
+export interface AdmissionsUses {
+  readonly book: LimitsBook
+  readonly findModel: (name: string) => LimitedModel | null
+  readonly policies: Policies
+  readonly buckets: ValkeyBuckets
+  readonly local: LocalBuckets
+  /** Without Valkey: `local` limits each process by itself, `refuse` lets nobody in. */
+  readonly withoutValkey: 'local' | 'refuse'
+  readonly begin: (orgId: string, policy: Policy) => Promise<Beginning>
+  readonly settlements: Settlements
+  readonly decisions: DecisionLog
+  readonly log: Log
+  /** This process. */
+  readonly node: string
+}
+
+/** More input than this draws on the long-context limits of a group. */
+export const longContextTokens = 128_000
+const noteOrganizationEveryMs = 60_000
+const notedMax = 10_000
+const openTriesMax = 3
+const unavailableRetryMs = 1_000
+/** How long the next turn of a response waits for tokens before the response fails. */
+const turnWaitMsMax = 10 * 60_000
+const turnTriesMax = 10_000
+
+export interface Asking {
+  readonly charged: Charged
+  readonly operation: string
+  readonly estimate: Estimate
+}
+
+/** A later turn of a response that was let in. */
+export interface TurnAsking extends Asking {
+  readonly turn: number
+}
+
+/** Lets requests in, or says why not. */
+export class Admissions {
+  readonly #use: AdmissionsUses
+  readonly #noted = new Map<string, number>()
+
+  constructor(use: AdmissionsUses) {
+    this.#use = use
+  }
+
+  /** Throws the 429, 403 or 503 of a request that is not let in. */
+  async admit({ charged, operation, estimate }: Asking, extra: Partial<Costs> = {}): Promise<Admission> {
+    const { policies, settlements } = this.#use
+    const policy = await policies.get(charged.orgId, charged.projectId)
+    const model = this.#modelOf(estimate)
+    if (policy === null) return new Admission(charged, {}, model, null)
+    const asked = this.#bucketsFor(policy, charged, model, estimate, { requests: 1, ...extra })
+    const node = estimate.background ? backgroundNode : this.#use.node
+    const holder = this.#holder(node, charged, operation, model)
+    const verdict = await this.#ask(policy, charged, charged.requestId, holder, asked)
+    if (verdict === 'again') return new Admission(charged, {}, model, settlements)
+    this.#note(charged, operation, estimate, verdict)
+    const name = estimate.model ?? unknownGroup
+    if (!verdict.admitted) throw refusal(verdict, { ...charged, name })
+    return new Admission(charged, rateHeaders(verdict), model, settlements)
+  }
+
+  /** Tokens of a later turn: waits for them, and throws only when waiting does not help. */
+  async admitTurn(asking: TurnAsking, background: boolean, signal: AbortSignal): Promise<void> {
+    const { charged, operation, estimate, turn } = asking
+    const policy = await this.#use.policies.get(charged.orgId, charged.projectId)
+    if (policy === null) return
+    const model = this.#modelOf(estimate)
+    const asked = this.#bucketsFor(policy, charged, model, estimate, {})
+    const holder = this.#holder(background ? backgroundNode : this.#use.node, charged, operation, model)
+    const id = turnReservation(charged.requestId, turn)
+    const until = performance.now() + turnWaitMsMax
+    for (let tries = 0; tries < turnTriesMax; tries += 1) {
+      const verdict = await this.#ask(policy, charged, id, holder, asked)
+      if (verdict === 'again') return
+      if (verdict.admitted || tries === 0) this.#note(charged, operation, estimate, verdict)
+      if (verdict.admitted) return
+      const wait = verdict.retryAfterMs
+      if (wait === null || performance.now() + wait > until) {
+        throw refusal(verdict, { ...charged, name: estimate.model ?? unknownGroup })
+      }
+      if (!(await sleep(wait, signal))) throw signal.reason
+    }
+    throw new Fault('server_overloaded', 'The turn waited too long for tokens.', { retryAfterMs: unavailableRetryMs })
+  }
+
+  /** Buckets that belong to no model: a rule of its own. */
+  async admitPlain(charged: Charged, operation: string, name: string, asked: readonly Bucket[]): Promise<Admission> {
+    const holder = this.#holder(this.#use.node, charged, operation, null)
+    const verdict = await this.#ask(null, charged, charged.requestId, holder, asked)
+    if (verdict === 'again') return new Admission(charged, {}, null, this.#use.settlements)
+    if (!verdict.admitted) throw refusal(verdict, { ...charged, name })
+    return new Admission(charged, rateHeaders(verdict), null, this.#use.settlements)
+  }
+
+  #modelOf({ model }: Estimate): LimitedModel | null {
+    return model === null ? null : this.#use.findModel(model)
+  }
+
+  #bucketsFor(
+    policy: Policy,
+    { projectId }: Charged,
+    model: LimitedModel | null,
+    { inputTokens, outputMax, tokens }: Estimate,
+    costs: Partial<Costs>,
+  ): Bucket[] {
+    // The most that the request can cost: what it really costs is known when it is over.
+    const most = { input: inputTokens, cached: 0, output: outputMax ?? model?.maxOutputTokens ?? 0 }
+    return bucketsOf({
+      book: this.#use.book,
+      policy,
+      projectId,
+      group: model === null ? unknownGroup : groupOf(this.#use.book, model),
+      long: inputTokens > longContextTokens,
+      month: monthOf(new Date()),
+      costs: {
+        requests: 0,
+        tokens,
+        images: 0,
+        audioMinutes: 0,
+        spendNanos: model === null ? 0 : costNanos(model, most),
+        ...costs,
+      },
+    })
+  }
+
+  #holder(node: string, { projectId, keyId }: Charged, operation: string, model: LimitedModel | null): Holder {
+    return { node, projectId, keyId, operation, model: encodeURIComponent(model?.id ?? '') }
+  }
+
+  async #ask(
+    policy: Policy | null,
+    { orgId }: Charged,
+    id: string,
+    holder: Holder,
+    asked: readonly Bucket[],
+  ): Promise<Verdict | 'again'> {
+    const { buckets, begin, local, withoutValkey } = this.#use
+    try {
+      await this.#bringBack(orgId)
+      for (let tries = 0; tries < openTriesMax; tries += 1) {
+        const verdict = await buckets.admit(orgId, { id, holder }, asked)
+        if (verdict !== null) {
+          this.#look(orgId)
+          return verdict
+        }
+        await buckets.open(orgId, policy === null ? { lost: false, levels: [], open: [] } : await begin(orgId, policy))
+      }
+    } catch (error) {
+      if (!(error instanceof CacheUnavailable)) throw error
+      if (withoutValkey === 'local') return local.admit(orgId, asked, performance.now())
+    }
+    throw new Fault('server_overloaded', 'Limits cannot be checked right now, and without them nobody is let in.', {
+      retryAfterMs: unavailableRetryMs,
+    })
+  }
+
+  /** What this process let in while Valkey was away counts before anybody else is let in. */
+  async #bringBack(orgId: string): Promise<void> {
+    const { buckets, local } = this.#use
+    if (!local.holds(orgId)) return
+    await buckets.now()
+    const used = local.take(orgId, performance.now())
+    if (used.length > 0) await buckets.add(orgId, used)
+  }
+
+  /** Once a minute: the sweep looks after organisations that were noted. */
+  #look(orgId: string): void {
+    const now = performance.now()
+    if (now - (this.#noted.get(orgId) ?? -Infinity) < noteOrganizationEveryMs) return
+    if (this.#noted.size >= notedMax) this.#noted.clear()
+    this.#noted.set(orgId, now)
+    this.#use.buckets.noteOrganization(orgId).catch((err: unknown) => {
+      this.#noted.delete(orgId)
+      this.#use.log.warn({ err }, 'an organisation with reservations was not noted')
+    })
+  }
+
+  #note(charged: Charged, operation: string, estimate: Estimate, verdict: Verdict): void {
+    const { orgId, projectId, requestId } = charged
+    const { buckets, before, binding, retryAfterMs } = verdict
+    const asked = buckets.map(({ field, level, metric, limit, cost }, at) => ({
+      bucket: field,
+      level,
+      metric,
+      limit,
+      used_before: before[at] ?? 0,
+      requested: cost,
+    }))
+    const { model, inputTokens, outputMax, tokens } = estimate
+    const detail = {
+      operation,
+      model,
+      input_tokens: inputTokens,
+      max_output_tokens: outputMax,
+      tokens_charged: tokens,
+      buckets: asked,
+      binding: binding?.field ?? null,
+      ...(retryAfterMs === null ? {} : { retry_after_ms: retryAfterMs }),
+    }
+    const kind = verdict.admitted ? 'admitted' : 'refused'
+    this.#use.decisions.note({ at: new Date(), requestId, orgId, projectId, kind, detail })
+  }
+}
+
+/** The first turn's reservation is named by its request; each later one by its turn as well. */
+export const turnReservation = (requestId: string, turn: number): string =>
+  turn === 0 ? requestId : `${requestId}/${turn}`
+
+/** The request that a reservation belongs to. */
+export const requestOf = (reservationId: string): string => reservationId.split('/', 1)[0] ?? reservationId

@@ -1,0 +1,26 @@
+import type { Part } from '#platform/lifecycle/module.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import type { ValkeyBuckets } from './valkey-buckets.ts'
+
+const beatEveryMs = 5_000
+/** A process that is silent for this long has lost its reservations. */
+const aliveMs = 15_000
+
+/** Says every few seconds that this process is alive: its reservations hang on that. */
+export function heartbeat(use: { readonly buckets: ValkeyBuckets; readonly log: Log; readonly node: string }): Part {
+  let timer: NodeJS.Timeout | undefined
+  const beat = () => {
+    use.buckets.beat(use.node, aliveMs).catch((err: unknown) => use.log.debug({ err }, 'no heartbeat without Valkey'))
+  }
+  return {
+    name: 'limit heartbeat',
+    async start() {
+      beat()
+      timer = setInterval(beat, beatEveryMs)
+    },
+    async stop() {
+      clearInterval(timer)
+      await use.buckets.endBeat(use.node).catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import type { Db } from '#platform/db/db.ts'
+import type { Beginning } from '../admission/valkey-buckets.ts'
+import { bucketsOf, type Bucket, type Policy } from '../domain/buckets.ts'
+import { costNanos } from '../domain/cost.ts'
+import { groupOf, type LimitedModel, type LimitsBook } from '../domain/limits-book.ts'
+import { monthOf, monthStart } from '../domain/month.ts'
+import { noteOpened } from '../store/standing.ts'
+import type { LimitsTables } from '../store/tables.ts'
+import { findSpent, listUseOfDay, type DayUse } from '../store/usage.ts'
+
+/** A response that has not ended, and so has something reserved. */
+export interface OpenResponse {
+  readonly reservationId: string
+  readonly projectId: string
+  readonly keyId: string
+  readonly model: string
+  readonly outputMax: number | null
+  /** Null: the engine carries it out. */
+  readonly node: string | null
+}
+
+export interface BeginUses {
+  readonly db: Db<LimitsTables>
+  readonly book: LimitsBook
+  readonly findModel: (name: string) => LimitedModel | null
+  readonly openResponses: (orgId: string) => Promise<readonly OpenResponse[]>
+  /** Name for a holder that is gone or unknown. */
+  readonly backgroundNode: string
+}
+
+/** Buckets of a minute that were asked within this were in use, and are lost if they are not there. */
+const recentMs = 120_000
+const dayMs = 86_400_000
+const useRowsMax = 50_000
+const noCosts = { requests: 0, tokens: 0, images: 0, audioMinutes: 0, spendNanos: 0 }
+
+/** What the buckets of an organisation begin with: the ledger has what was used, and open responses what they may use. */
+export async function beginBuckets(use: BeginUses, orgId: string, policy: Policy): Promise<Beginning> {
+  const now = new Date()
+  const month = monthOf(now)
+  const [lost, spent, day, open] = await Promise.all([
+    noteOpened(use.db, orgId, recentMs),
+    findSpent(use.db, orgId, monthStart(now)),
+    listUseOfDay(use.db, orgId, useRowsMax),
+    use.openResponses(orgId),
+  ])
+  const levels = new Map<string, number>()
+  const add = (field: string, amount: number) => levels.set(field, (levels.get(field) ?? 0) + amount)
+  for (const { project_id: projectId, nanos } of spent) {
+    add(`spend:${month}`, nanos)
+    add(`${projectId}:spend:${month}`, nanos)
+  }
+  for (const one of dayLevels(use, policy, day)) levels.set(one.field, one.level)
+  const reserved = open.flatMap((response) => {
+    const model = use.findModel(response.model)
+    if (model === null) return []
+    const output = response.outputMax ?? model.maxOutputTokens
+    const cost = costNanos(model, { input: 0, cached: 0, output })
+    const { projectId, keyId, node } = response
+    const asked = { book: use.book, policy, projectId, group: groupOf(use.book, model), long: false, month }
+    const buckets = bucketsOf({ ...asked, costs: { ...noCosts, spendNanos: cost } })
+    for (const { field } of buckets) add(field, cost)
+    const holder = {
+      node: node ?? use.backgroundNode,
+      projectId,
+      keyId,
+      operation: 'responses',
+      model: encodeURIComponent(model.id),
+    }
+    return [{ id: response.reservationId, holder, buckets }]
+  })
+  return { lost, levels: [...levels].map(([field, level]) => ({ field, level })), open: reserved }
+}
+
+/** Replays the last day: each bucket fills with what was used and empties itself in between. */
+function dayLevels(use: BeginUses, policy: Policy, day: readonly DayUse[]): { field: string; level: number }[] {
+  const held = new Map<string, { bucket: Bucket; level: number; agoMs: number }>()
+  for (const { project_id: projectId, model: name, ago_ms: agoMs, requests, tokens } of day) {
+    const model = use.findModel(name)
+    if (model === null) continue
+    const asked = { book: use.book, policy, projectId, group: groupOf(use.book, model), long: false, month: '' }
+    const buckets = bucketsOf({ ...asked, costs: { ...noCosts, requests, tokens } })
+    for (const bucket of buckets.filter(({ periodMs }) => periodMs === dayMs)) {
+      const before = held.get(bucket.field)
+      const level = before === undefined ? 0 : emptied(before, before.agoMs - agoMs)
+      held.set(bucket.field, { bucket, level: level + bucket.cost, agoMs })
+    }
+  }
+  return [...held.values()].map((one) => ({ field: one.bucket.field, level: emptied(one, one.agoMs) }))
+}
+
+const emptied = ({ bucket, level }: { bucket: Bucket; level: number }, passedMs: number) =>
+  Math.max(0, level - (passedMs * bucket.limit) / bucket.periodMs)

@@ -1,0 +1,120 @@
+import { CompiledQuery } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
+import { own, type Tx } from '#platform/db/tx.ts'
+import { newId } from '#platform/std/ids.ts'
+import type { Tokens } from '../domain/cost.ts'
+import type { LimitsTables } from './tables.ts'
+
+/** What one model call used, and whom it is charged to. */
+export interface UsageEntry {
+  readonly orgId: string
+  readonly projectId: string
+  readonly keyId: string | null
+  readonly requestId: string
+  /** Which model call of the request. */
+  readonly turn: number
+  readonly operation: 'responses' | 'chat_completions' | 'completions'
+  /** The snapshot. */
+  readonly model: string
+  readonly batch: boolean
+  /** `interrupted`: cut off; its tokens are counted from what it had said. */
+  readonly outcome: 'completed' | 'interrupted'
+  readonly tokens: Tokens
+}
+
+export type PricedEntry = UsageEntry & { readonly costNanos: number }
+
+const insert = statement<[string], never>(
+  'limits.insert-usage',
+  `insert into limits.usage (id, org_id, project_id, key_id, request_id, turn, operation, model, batch, outcome,
+     input_tokens, cached_tokens, output_tokens, cost_nanos)
+   select * from json_to_recordset($1::json) as given (id text, org_id text, project_id text, key_id text,
+     request_id text, turn integer, operation text, model text, batch boolean, outcome text,
+     input_tokens bigint, cached_tokens bigint, output_tokens bigint, cost_nanos bigint)`,
+)
+
+export const usagePrefix = 'use_'
+
+const rowsOf = (entries: readonly PricedEntry[]) =>
+  JSON.stringify(
+    entries.map(
+      ({ orgId, projectId, keyId, requestId, turn, operation, model, batch, outcome, tokens, costNanos }) => ({
+        id: newId(usagePrefix),
+        org_id: orgId,
+        project_id: projectId,
+        key_id: keyId,
+        request_id: requestId,
+        turn,
+        operation,
+        model,
+        batch,
+        outcome,
+        input_tokens: tokens.input,
+        cached_tokens: tokens.cached,
+        output_tokens: tokens.output,
+        cost_nanos: costNanos,
+      }),
+    ),
+  )
+
+export async function insertUsage(at: Db<LimitsTables> | Tx, entries: readonly PricedEntry[]): Promise<void> {
+  if (entries.length === 0) return
+  if ('kysely' in at) await at.run(insert, [rowsOf(entries)])
+  else await own<LimitsTables>(at).executeQuery(CompiledQuery.raw(insert.text, [rowsOf(entries)]))
+}
+
+const spentSince = statement<[string, Date], { project_id: string; nanos: number }>(
+  'limits.spent-since',
+  `select project_id, sum(cost_nanos)::bigint as nanos from limits.usage
+   where org_id = $1 and at >= $2 group by project_id`,
+)
+
+/** What each project of an organisation has spent since then. */
+export async function findSpent(
+  db: Db<LimitsTables>,
+  orgId: string,
+  since: Date,
+): Promise<{ project_id: string; nanos: number }[]> {
+  return await db.run(spentSince, [orgId, since])
+}
+
+export interface DayUse {
+  project_id: string
+  model: string
+  ago_ms: number
+  requests: number
+  tokens: number
+}
+
+const ofDay = statement<[string, number], DayUse>(
+  'limits.use-of-day',
+  `select project_id, model, extract(epoch from clock_timestamp() - min(at))::float8 * 1000 as ago_ms,
+     count(distinct request_id)::int as requests, sum(input_tokens + output_tokens)::bigint as tokens
+   from limits.usage
+   where org_id = $1 and at > clock_timestamp() - interval '1 day' and not batch
+   group by project_id, model, date_trunc('minute', at) order by min(at) limit $2`,
+)
+
+/** What was used in the last day, minute by minute, oldest first. */
+export async function listUseOfDay(db: Db<LimitsTables>, orgId: string, limit: number): Promise<DayUse[]> {
+  return await db.run(ofDay, [orgId, limit])
+}
+
+interface UsedRow {
+  request_id: string
+  turn: number
+  tokens: number
+  nanos: number
+}
+
+const ofRequests = statement<[string, string[]], UsedRow>(
+  'limits.usage-of-requests',
+  `select request_id, turn, sum(input_tokens + output_tokens)::bigint as tokens, sum(cost_nanos)::bigint as nanos
+   from limits.usage where org_id = $1 and request_id = any($2::text[]) group by request_id, turn`,
+)
+
+/** What each turn of these requests used. */
+export async function listUsed(db: Db<LimitsTables>, orgId: string, requestIds: readonly string[]): Promise<UsedRow[]> {
+  return await db.run(ofRequests, [orgId, [...requestIds]])
+}
