@@ -1,4 +1,5 @@
 export { createInference, type Inference } from './module.ts'
+export { loadCatalogue } from './steps/load-models.ts'
 export type { Model } from './domain/model.ts'
 export { httpFault } from './domain/http-fault.ts'
 export { ProviderFault } from './domain/provider-fault.ts'

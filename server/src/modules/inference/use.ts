@@ -1,3 +1,4 @@
+import type { Limits } from '#modules/limits/index.ts'
 import type { Catalogue } from './domain/catalogue.ts'
 import type { Model } from './domain/model.ts'
 import type { Provider } from './providers/provider.ts'
@@ -5,5 +6,6 @@ import type { Provider } from './providers/provider.ts'
 /** What the routes of this module use. */
 export interface RouteUses {
   readonly catalogue: Catalogue
+  readonly limits: Pick<Limits, 'recordAlone'>
   providerOf(model: Model): Provider
 }

@@ -1,8 +1,13 @@
 import { createChatCompletion } from '@switchyard/contracts/chat-completions.ts'
+import type { Admission } from '#modules/limits/index.ts'
 import { route } from '#platform/http/route.ts'
 import { checkContent, checkWireOffers } from '../domain/wire-offers.ts'
-import { mapAnswer, mapStream } from '../steps/map-chat.ts'
-import { relayAnswer, relayStream } from '../steps/relay-chat.ts'
+import { chatTurn } from '../domain/chat-turn.ts'
+import { estimateTokens } from '../domain/estimate-tokens.ts'
+import { answerChat } from '../steps/answer-chat.ts'
+import { CallMeter, metered } from '../steps/meter-call.ts'
+import { mapStream } from '../steps/map-chat.ts'
+import { relayStream } from '../steps/relay-chat.ts'
 import type { RouteUses } from '../use.ts'
 import { eventReply, orFault } from './event-reply.ts'
 
@@ -10,21 +15,21 @@ import { eventReply, orFault } from './event-reply.ts'
 const param = 'messages'
 
 export const createChatCompletionRoute = (use: RouteUses) =>
-  route(createChatCompletion, async ({ body, request }) => {
+  route(createChatCompletion, async ({ body, request, passage }) => {
     const model = use.catalogue.get(body.model)
     checkWireOffers(model, body)
     checkContent(model, body.messages)
     const provider = use.providerOf(model)
     const { signal } = request
+    const inputTokens = () => estimateTokens(chatTurn(body))
+    const meter = new CallMeter(use.limits, passage as Admission, { operation: 'chat_completions', model, inputTokens })
     return await orFault(param, async () => {
       if (body.stream === true) {
         const events = provider.chat
-          ? await relayStream(provider.chat, model, body, signal)
-          : await mapStream(provider, model, body, signal)
-        return eventReply(events, param, signal)
+          ? await relayStream(provider.chat, model, body, signal, meter)
+          : await mapStream(provider, model, body, signal, meter)
+        return eventReply(events, param, signal, meter)
       }
-      return provider.chat
-        ? await relayAnswer(provider.chat, model, body, signal)
-        : await mapAnswer(provider, model, body, signal)
+      return await metered(meter, signal, () => answerChat(provider, model, body, signal))
     })
   })

@@ -1,7 +1,10 @@
 import { choicesMax, createCompletion } from '@switchyard/contracts/completions.ts'
+import type { Admission } from '#modules/limits/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
 import { checkWireOffers } from '../domain/wire-offers.ts'
+import { CallMeter, metered } from '../steps/meter-call.ts'
+import { tokensOf } from '../domain/estimate-tokens.ts'
 import { completePrompts, promptsOf, streamPrompts } from '../steps/complete-prompts.ts'
 import type { RouteUses } from '../use.ts'
 import { eventReply, orFault } from './event-reply.ts'
@@ -10,15 +13,19 @@ import { eventReply, orFault } from './event-reply.ts'
 const param = 'prompt'
 
 export const createCompletionRoute = (use: RouteUses) =>
-  route(createCompletion, async ({ body, request }) => {
+  route(createCompletion, async ({ body, request, passage }) => {
     const model = use.catalogue.get(body.model)
     checkWireOffers(model, body)
     if (promptsOf(body).length > choicesMax) {
       throw new Fault('integer_above_max_value', `Prompts times 'n' must not exceed ${choicesMax}.`, { param: 'n' })
     }
     const { signal } = request
+    const inputTokens = () => tokensOf(promptsOf(body).reduce((sum, prompt) => sum + prompt.length, 0))
+    const meter = new CallMeter(use.limits, passage as Admission, { operation: 'completions', model, inputTokens })
+    const provider = use.providerOf(model)
     return await orFault(param, async () => {
-      if (body.stream !== true) return await completePrompts(use.providerOf(model), model, body, signal)
-      return eventReply(await streamPrompts(use.providerOf(model), model, body, signal), param, signal)
+      if (body.stream !== true)
+        return await metered(meter, signal, () => completePrompts(provider, model, body, signal))
+      return eventReply(await streamPrompts(provider, model, body, signal, meter), param, signal, meter)
     })
   })

@@ -1,5 +1,6 @@
 import { Fault } from '#platform/errors/fault.ts'
 import { EventStream, type ServerEvent } from '#platform/http/sse.ts'
+import type { CallMeter } from '../steps/meter-call.ts'
 import { httpFault } from '../domain/http-fault.ts'
 
 /** A stream whose failure is its last record: the status line is long gone. */
@@ -7,7 +8,10 @@ export function eventReply(
   events: AsyncGenerator<ServerEvent, void, void>,
   param: string,
   signal: AbortSignal,
+  meter: CallMeter,
 ): EventStream {
+  // Its work is done either way; what it used is found by the sweep when it could not be written.
+  meter.cutOn(signal, () => undefined)
   return new EventStream(untilFault(events, param, signal))
 }
 

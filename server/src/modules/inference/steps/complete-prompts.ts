@@ -9,6 +9,7 @@ import type { Model } from '../domain/model.ts'
 import type { TurnPart, TurnRequest } from '../domain/turn.ts'
 import { usageOf } from '../domain/usage.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { CallMeter } from './meter-call.ts'
 import { streamTurn } from './stream-turn.ts'
 
 /** Choices of one request that are under way at the same time. */
@@ -123,9 +124,10 @@ export async function streamPrompts(
   model: Model,
   body: CreateCompletion,
   signal: AbortSignal,
+  meter: CallMeter,
 ): Promise<AsyncGenerator<ServerEvent, void, void>> {
   const said = sayings(provider, body, signal)
-  return streamed(said, await said.next(), model, body)
+  return streamed(said, await said.next(), model, body, meter)
 }
 
 async function* streamed(
@@ -133,6 +135,7 @@ async function* streamed(
   first: IteratorResult<Said, void>,
   model: Model,
   { stream_options: options }: CreateCompletion,
+  meter: CallMeter,
 ): AsyncGenerator<ServerEvent, void, void> {
   const common = header(model)
   const countWanted = options?.include_usage === true
@@ -142,14 +145,17 @@ async function* streamed(
     for (let next = first; next.done !== true; next = await said.next()) {
       const { index, part } = next.value
       const text = textIn(part)
+      meter.say(text.length)
       if (part.type === 'finish') usage = sum(usage, part.usage)
       else if (text === '') continue
       const finish = part.type === 'finish' ? part.reason : null
       const choices = [{ index, text, logprobs: null, finish_reason: finish }]
       yield eventBatch([JSON.stringify({ ...common, choices, ...noCount })])
     }
+    await meter.done(chatUsageOf(usage))
   } finally {
     await said.return()
+    await meter.cut()
   }
   const last = countWanted ? [JSON.stringify({ ...common, choices: [], usage: chatUsageOf(usage) })] : []
   yield eventBatch([...last, '[DONE]'])

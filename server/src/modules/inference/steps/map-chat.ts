@@ -5,6 +5,7 @@ import { chatTurn } from '../domain/chat-turn.ts'
 import type { Model } from '../domain/model.ts'
 import type { TurnPart } from '../domain/turn.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { CallMeter } from './meter-call.ts'
 import { streamTurn } from './stream-turn.ts'
 
 const nowSeconds = () => Math.floor(Date.now() / 1000)
@@ -28,9 +29,10 @@ export async function mapStream(
   model: Model,
   body: CreateChatCompletion,
   signal: AbortSignal,
+  meter: CallMeter,
 ): Promise<AsyncGenerator<ServerEvent, void, void>> {
   const parts = streamTurn(provider, chatTurn(body), signal)[Symbol.asyncIterator]()
-  return mapped(parts, await parts.next(), model, body)
+  return mapped(parts, await parts.next(), model, body, meter)
 }
 
 async function* mapped(
@@ -38,6 +40,7 @@ async function* mapped(
   first: IteratorResult<TurnPart, unknown>,
   model: Model,
   { stream_options: options }: CreateChatCompletion,
+  meter: CallMeter,
 ): AsyncGenerator<ServerEvent, void, void> {
   const countWanted = options?.include_usage === true
   const common = { id: newChatId(), object: 'chat.completion.chunk', created: nowSeconds(), model: model.id }
@@ -45,11 +48,13 @@ async function* mapped(
   const chunk = (delta: object, finish: string | null, logprobs: unknown = null) =>
     JSON.stringify({ ...common, choices: [{ index: 0, delta, logprobs, finish_reason: finish }], ...noCount })
   const deltas = new ChatDeltas()
-  yield eventBatch([chunk({ role: 'assistant', content: '', refusal: null }, null)])
   try {
+    yield eventBatch([chunk({ role: 'assistant', content: '', refusal: null }, null)])
     for (let next = first; next.done !== true; next = await parts.next()) {
       const part = next.value
+      if ('delta' in part) meter.say(part.delta.length)
       if (part.type === 'finish') {
+        await meter.done(chatUsageOf(part.usage))
         const last = [chunk({}, deltas.finishReason(part.reason))]
         if (countWanted) last.push(JSON.stringify({ ...common, choices: [], usage: chatUsageOf(part.usage) }))
         yield eventBatch([...last, '[DONE]'])
@@ -63,5 +68,6 @@ async function* mapped(
     }
   } finally {
     await parts.return?.()
+    await meter.cut()
   }
 }

@@ -1,4 +1,4 @@
-import type { ChatCompletion, CreateChatCompletion } from '@switchyard/contracts/chat-completions.ts'
+import type { ChatCompletion, CompletionUsage, CreateChatCompletion } from '@switchyard/contracts/chat-completions.ts'
 import { eventBatch, type ServerEvent } from '#platform/http/sse.ts'
 import { newChatId } from '../domain/chat-reply.ts'
 import { estimateTokens, tokensOf } from '../domain/estimate-tokens.ts'
@@ -7,6 +7,7 @@ import type { Model } from '../domain/model.ts'
 import { chatPath } from '../providers/chat-completions/provider.ts'
 import type { ProviderConnection } from '../providers/wire/connection.ts'
 import { cut, faultOfEvent, malformed, parsed } from '../providers/wire/wire-fault.ts'
+import type { CallMeter } from './meter-call.ts'
 import { retried } from './stream-turn.ts'
 
 const finishReasons = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
@@ -25,7 +26,7 @@ function upstreamBody(
 }
 
 /** For providers that count nothing: from characters, as limits estimate. */
-function estimated(body: Body, chars: number) {
+function estimated(body: Body, chars: number): CompletionUsage {
   const prompt = estimateTokens(chatTurn(body))
   const completion = tokensOf(chars)
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
@@ -60,20 +61,22 @@ export async function relayStream(
   model: Model,
   body: Body,
   signal: AbortSignal,
+  meter: CallMeter,
 ): Promise<AsyncGenerator<ServerEvent, void, void>> {
-  const relay = new Relay(model, body)
+  const relay = new Relay(model, body, meter)
   const text = upstreamBody(body, model, true)
   const [events, first] = await retried(async () => {
     const opened = connection.events(chatPath, text, relay, signal)
     return [opened, await opened.next()] as const
   }, signal)
-  return relayed(relay, events, first)
+  return relayed(relay, events, first, meter)
 }
 
 async function* relayed(
   relay: Relay,
   events: AsyncGenerator<string[], void, void>,
   first: IteratorResult<string[], void>,
+  meter: CallMeter,
 ): AsyncGenerator<ServerEvent, void, void> {
   try {
     for (let next = first; next.done !== true; next = await events.next()) {
@@ -81,10 +84,12 @@ async function* relayed(
       for (const data of next.value) relay.accept(data, texts)
       if (texts.length > 0) yield eventBatch(texts)
     }
+    if (!relay.finished && !relay.done) throw cut()
+    await meter.done(relay.usage())
   } finally {
     await events.return()
+    await meter.cut()
   }
-  if (!relay.finished && !relay.done) throw cut()
   yield eventBatch(relay.last())
 }
 
@@ -105,11 +110,13 @@ class Relay {
   readonly #model: Model
   readonly #body: Body
   readonly #countWanted: boolean
-  #usage: unknown = null
+  #usage: CompletionUsage | null = null
   #created = Math.floor(Date.now() / 1000)
   #chars = 0
+  readonly #meter: CallMeter
 
-  constructor(model: Model, body: Body) {
+  constructor(model: Model, body: Body, meter: CallMeter) {
+    this.#meter = meter
     this.#model = model
     this.#body = body
     this.#countWanted = body.stream_options?.include_usage === true
@@ -122,17 +129,24 @@ class Relay {
     }
     const chunk = parsed(data, 'an event') as unknown as Chunk
     if (chunk.error !== undefined && chunk.error !== null) throw faultOfEvent(chunk.error)
-    if (chunk.usage !== undefined && chunk.usage !== null) this.#usage = chunk.usage
+    if (chunk.usage !== undefined && chunk.usage !== null) this.#usage = chunk.usage as CompletionUsage
     this.#created = chunk.created ?? this.#created
     const choice = chunk.choices?.[0]
     if (choice === undefined) return
     if (choice.finish_reason) this.finished = true
-    this.#chars += choice.delta?.content?.length ?? 0
+    const said = choice.delta?.content?.length ?? 0
+    this.#chars += said
+    this.#meter.say(said)
     chunk.id = this.#id
     chunk.model = this.#model.id
     if (this.#countWanted) chunk.usage = null
     else delete chunk.usage
     texts.push(JSON.stringify(chunk))
+  }
+
+  /** As the provider counted, or else as we do. */
+  usage(): CompletionUsage {
+    return this.#usage ?? estimated(this.#body, this.#chars)
   }
 
   /** What ends the stream. */
@@ -144,7 +158,7 @@ class Relay {
       created: this.#created,
       model: this.#model.id,
       choices: [],
-      usage: this.#usage ?? estimated(this.#body, this.#chars),
+      usage: this.usage(),
     }
     return [JSON.stringify(chunk), '[DONE]']
   }

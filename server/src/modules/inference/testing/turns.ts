@@ -1,6 +1,7 @@
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { TestContext } from 'node:test'
 import { startProviderDouble, type ProviderDouble } from '../../../../test/provider-double.ts'
+import { Catalogue } from '../domain/catalogue.ts'
 import type { Model, ProviderWire } from '../domain/model.ts'
 import type { TurnPart, TurnRequest } from '../domain/turn.ts'
 import { createInference, type Inference } from '../module.ts'
@@ -45,11 +46,12 @@ export async function testInference(
   limits: Partial<ProviderLimits> = {},
 ): Promise<{ double: ProviderDouble; inference: Inference }> {
   const double = await startProviderDouble()
+  const models = wires.map((wire) => testModel(wire, double.url))
   const inference = createInference({
-    modelsFile: null,
-    variable: () => undefined,
-    limits: { ...usualLimits, ...limits },
-    extraModels: wires.map((wire) => testModel(wire, double.url)),
+    catalogue: new Catalogue(models),
+    providerLimits: { ...usualLimits, ...limits },
+    // Turns are metered by whoever asks for them.
+    limits: { recordAlone: async () => undefined },
   })
   t.after(async () => {
     for (const part of inference.parts) await part.stop?.()
