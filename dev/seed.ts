@@ -1,7 +1,9 @@
 import type { OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { loadBook, pinTier } from '#modules/limits/index.ts'
 import { createOrgs } from '#modules/orgs/index.ts'
+import { publisherWithoutSender } from '#modules/webhooks/index.ts'
 import { openDatabase } from '#platform/db/db.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 
@@ -31,6 +33,15 @@ export async function seed(use: { postgresUrl: string; dataDir: string }): Promi
       if ((await orgs.authenticate(kept.projectKey)) !== null) return kept
     }
     const { orgId, adminKey } = await orgs.createOrganization({ name: 'Dev' })
+    // Limits would only be in the way here; `switchyard orgs tier` brings them back.
+    const now = await db.now()
+    const tiers = {
+      book: loadBook(null, []),
+      orgs,
+      publish: publisherWithoutSender(() => now),
+      changed: () => undefined,
+    }
+    await db.tx((tx) => pinTier(tiers, tx, orgId, 'unlimited'))
     const { projectId } = await orgs.createProject({ orgId, name: 'Dev project' })
     const { key: projectKey } = await orgs.mintProjectKey({ orgId, projectId, name: 'dev' })
     const { key: adsKey } = await orgs.mintAdsKey({ orgId, name: 'dev' })

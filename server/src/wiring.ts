@@ -1,7 +1,8 @@
 import { createContainers, type Containers, type ContainerShell } from '#modules/containers/index.ts'
 import { resolve } from 'node:path'
 import { createFiles, type Files } from '#modules/files/index.ts'
-import { createInference, type Inference } from '#modules/inference/index.ts'
+import { createInference, loadCatalogue, type Inference } from '#modules/inference/index.ts'
+import { createLimits, loadBook, type Limits } from '#modules/limits/index.ts'
 import { createOrgs, type Orgs } from '#modules/orgs/index.ts'
 import { createResponses, type Responses } from '#modules/responses/index.ts'
 import { createWebhooks, type Webhooks } from '#modules/webhooks/index.ts'
@@ -41,6 +42,7 @@ export interface Wired {
   readonly files: Files
   readonly webhooks: Webhooks
   readonly containers: Containers
+  readonly limits: Limits
   readonly inference: Inference
   readonly responses: Responses
 }
@@ -113,19 +115,32 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     },
     retentionDays: settings.webhooksRetentionDays,
   })
-  const inference = createInference({
-    modelsFile: settings.models,
-    variable: environmentVariable,
-    limits: providerLimits(settings),
-    metrics,
+  const catalogue = loadCatalogue(settings.models, environmentVariable)
+  const limits = createLimits({
+    db,
+    valkey,
+    log,
+    orgs,
+    publish: webhooks.publish,
+    book: loadBook(settings.limits, catalogue.models),
+    models: catalogue.models,
+    prefix: settings.durablePrefix,
+    settlesTokens: settings.limitsSettleTokens,
+    withoutValkey: settings.limitsWithoutValkey,
+    localShare: settings.limitsLocalShare,
+    decisionDays: settings.limitsDecisionsDays,
+    usageDays: settings.usageRetentionDays,
+    openResponses: (orgId) => responses.openReservations(orgId),
   })
-  const responses = createResponses({
+  const inference = createInference({ catalogue, providerLimits: providerLimits(settings), limits, metrics })
+  const responses: Responses = createResponses({
     db,
     valkey,
     durable,
     sealer,
     log,
     inference,
+    limits,
     files,
     webhooks,
     shell: extras.shell ?? containers.shell,
@@ -152,6 +167,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     files,
     webhooks,
     containers,
+    limits,
     inference,
     responses,
   }
@@ -180,7 +196,7 @@ function hostSettings(settings: Settings): Parameters<typeof createContainers>[0
   }
 }
 
-function providerLimits(settings: Settings): Parameters<typeof createInference>[0]['limits'] {
+function providerLimits(settings: Settings): Parameters<typeof createInference>[0]['providerLimits'] {
   return {
     connectMs: settings.providerConnectTimeoutMs,
     firstPartMs: settings.providerFirstPartTimeoutMs,

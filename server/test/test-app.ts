@@ -86,8 +86,8 @@ export async function testApp(
   })
   await running.started
   const baseUrl = `http://127.0.0.1:${port}`
-  const org = await makeOrganization(wired.orgs, 'First')
-  const otherOrg = await makeOrganization(wired.orgs, 'Second')
+  const org = await makeOrganization(wired, 'First')
+  const otherOrg = await makeOrganization(wired, 'Second')
   const other = await makeProject(wired.orgs, org.id, 'Other')
   const app: TestApp = {
     baseUrl,
@@ -137,8 +137,10 @@ async function testSettings(
   return { settings: loadSettings(environment), port }
 }
 
-async function makeOrganization(orgs: Orgs, name: string): Promise<TestOrganization> {
+/** Without limits: tests of limits pin another tier. */
+async function makeOrganization({ orgs, limits }: Wired, name: string): Promise<TestOrganization> {
   const { orgId, adminKey } = await orgs.createOrganization({ name })
+  await limits.pinTier(orgId, 'unlimited')
   const { key: adsKey } = await orgs.mintAdsKey({ orgId, name: 'ads' })
   return { id: orgId, adminKey, adsKey, project: await makeProject(orgs, orgId, `${name} project`) }
 }

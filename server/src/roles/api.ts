@@ -44,6 +44,7 @@ function openServer({
   webhooks,
   containers,
   inference,
+  limits,
   responses,
 }: Wired): HttpServer {
   const seconds = metrics.histogram(
@@ -52,9 +53,10 @@ function openServer({
     ['operation', 'status'],
   )
   return createHttpServer({
-    routes: [orgs, files, webhooks, containers, inference, responses].flatMap(({ routes }) => routes),
+    routes: [orgs, files, webhooks, containers, inference, limits, responses].flatMap(({ routes }) => routes),
     sockets: responses.sockets,
     authenticate: orgs.authenticate,
+    gate: limits.gate,
     idempotency: createIdempotency(db.as<PlatformTables>(), sealer),
     db,
     tracing,

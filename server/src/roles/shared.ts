@@ -14,6 +14,7 @@ export function sharedParts({
   orgs,
   webhooks,
   inference,
+  limits,
   tracing,
 }: Wired): Part[] {
   return [
@@ -47,5 +48,6 @@ export function sharedParts({
     webhooks.sender,
     ...orgs.parts,
     ...inference.parts,
+    ...limits.parts,
   ]
 }

@@ -9,7 +9,17 @@ const idempotencySweepMs = 60_000
 const idempotencyBatch = 1_000
 
 /** Durable handlers, the outbox relay, and sweeps over due times. */
-export function workerParts({ settings, log, db, durable, files, webhooks, containers, responses }: Wired): Part[] {
+export function workerParts({
+  settings,
+  log,
+  db,
+  durable,
+  files,
+  webhooks,
+  containers,
+  limits,
+  responses,
+}: Wired): Part[] {
   const given = required(settings, 'restateAdminUrl', 'restateIdentityKey')
   const platform = db.as<PlatformTables>()
   return [
@@ -27,6 +37,7 @@ export function workerParts({ settings, log, db, durable, files, webhooks, conta
     ...webhooks.workers,
     ...containers.sweeps(responses.containersInUse),
     ...responses.sweeps,
+    ...limits.sweeps(responses.inFlight),
     dueSweep({
       name: 'platform.idempotency',
       everyMs: idempotencySweepMs,

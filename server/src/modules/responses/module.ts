@@ -1,6 +1,7 @@
 import type { ContainerShell } from '#modules/containers/index.ts'
 import type { Files } from '#modules/files/index.ts'
 import type { Inference } from '#modules/inference/index.ts'
+import { turnReservation, type Limits, type OpenResponse } from '#modules/limits/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Valkey } from '#platform/cache/valkey.ts'
 import type { Database } from '#platform/db/db.ts'
@@ -45,6 +46,7 @@ import { createContextReader } from './steps/read-context.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
 import { startNextOf, sweepWaiting } from './steps/start-next.ts'
 import { findContainersInUse } from './store/running.ts'
+import { findInFlight, listOpen, type OpenRow } from './store/reservations.ts'
 import { dayTables } from './store/partitions.ts'
 import type { ResponsesTables } from './store/tables.ts'
 
@@ -55,6 +57,7 @@ export interface ResponsesUses {
   readonly sealer: Sealer
   readonly log: Log
   readonly inference: Inference
+  readonly limits: Limits
   readonly files: Files
   readonly webhooks: Webhooks
   readonly shell: ContainerShell
@@ -78,14 +81,19 @@ export interface Responses {
   readonly sweeps: Part[]
   /** Which of these containers a response that has not ended refers to. */
   containersInUse(containerIds: readonly string[]): Promise<ReadonlySet<string>>
+  /** Which of these requests made a response that has not ended. */
+  inFlight(requestIds: readonly string[]): Promise<ReadonlySet<string>>
+  /** What responses of an organisation that have not ended may have reserved. */
+  openReservations(orgId: string): Promise<OpenResponse[]>
 }
 
 const sweepEveryMs = 2_000
+const openMax = 10_000
 const sweepLeaseMs = 6_000
 const partitionsEveryMs = 3_600_000
 
 export function createResponses(uses: ResponsesUses): Responses {
-  const { db: database, log, inference, webhooks, durable, shell, backgroundMax } = uses
+  const { db: database, log, inference, limits, webhooks, durable, shell, backgroundMax } = uses
   const db = database.as<ResponsesTables>()
   const node = newId('node_')
   const context = createContextReader({ inference, files: uses.files, sealer: uses.sealer })
@@ -95,8 +103,8 @@ export function createResponses(uses: ResponsesUses): Responses {
     durable.submit(tx, takeStep, `${id}:${generation}`, { id, step })
   const startNext = startNextOf({ submitStep, backgroundMax })
   const publish = webhooks.publish
-  const moves = { inference, context, shell }
-  const stop = { db, publish, announce, startNext, shell, log }
+  const moves = { inference, context, shell, limits }
+  const stop = { db, publish, limits, announce, startNext, shell, log }
   const left = new LeftOpen()
   const create = {
     ...moves,
@@ -132,6 +140,8 @@ export function createResponses(uses: ResponsesUses): Responses {
       deleteConversationItemRoute({ db }),
     ],
     containersInUse: (ids) => findContainersInUse(db, ids),
+    inFlight: (requestIds) => findInFlight(db, requestIds),
+    openReservations: async (orgId) => (await listOpen(db, orgId, openMax)).map(openResponse),
     sockets: [sockets.route],
     parts: [nodeLease({ db, log, node, settle: () => left.settle(stop) }), feed.part, sockets.part],
     handlers: [bind(takeStep, { ...moves, ...stop, log, events, submitStep })],
@@ -147,5 +157,17 @@ export function createResponses(uses: ResponsesUses): Responses {
         run: async () => await keepDays(database, dayTables, await database.now(), uses.retentionDays),
       }),
     ],
+  }
+}
+
+/** Its first turn, or the one it is at. A foreground response lives and dies with its process. */
+function openResponse(row: OpenRow): OpenResponse {
+  return {
+    reservationId: turnReservation(row.request_id, row.step),
+    projectId: row.project_id,
+    keyId: row.key_id,
+    model: row.model,
+    outputMax: row.output_max,
+    node: null,
   }
 }

@@ -1,12 +1,15 @@
 import type { OutputItem, StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { ResponseError, Usage } from '@switchyard/contracts/responses/response.ts'
 import type { Asked } from './asked.ts'
+import type { Metering } from './metering.ts'
 import type { IncompleteReason } from './response-view.ts'
 
 /** A response while it is worked on: everything that the next move depends on. */
 export interface LiveResponse {
   readonly id: string
   readonly projectId: string
+  /** Null: it was accepted by a release that did not count. */
+  readonly metering: Metering | null
   readonly asked: Asked
   /** What came before its output: history and input, oldest first. */
   readonly context: readonly StoredItem[]

@@ -8,6 +8,7 @@ import { movesMax, nextMove } from './next-move.ts'
 const live = (output: OutputItem[], more: Partial<LiveResponse> = {}): LiveResponse => ({
   id: 'resp_1',
   projectId: 'proj_1',
+  metering: null,
   asked: testAsked(),
   context: [],
   output,

@@ -15,6 +15,7 @@ const tools = (body: CreateResponse, output: OutputItem[] = []) => {
   const live: LiveResponse = {
     id: 'resp_1',
     projectId: 'proj_1',
+    metering: null,
     asked: testAsked(body),
     context: [],
     output,

@@ -37,6 +37,7 @@ async function running(db: Db<ResponsesTables>): Promise<string> {
   await insertResponse(db, {
     id,
     projectId: 'proj_1',
+    metering: null,
     asked: testAsked({ background: true }),
     previousId: null,
     conversationId: null,

@@ -7,13 +7,16 @@ import { handler } from '#platform/durable/handler.ts'
 import { Superseded } from '#platform/durable/step-over.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { after, type Ending, type LiveResponse, type Moved } from '../domain/live-response.ts'
+import { charsSaid, cutOff, TurnMeter, usageEntry } from '../domain/metering.ts'
 import { nextMove, type Move } from '../domain/next-move.ts'
 import { EventNumbers } from '../domain/number-events.ts'
 import { closings, toldBy } from '../domain/open-items.ts'
 import { responseView } from '../domain/response-view.ts'
 import { terminalEventOf } from '../domain/terminal-event.ts'
 import type { AttemptLog, EventLog } from '../feed/event-log.ts'
+import type { UsageEntry } from '#modules/limits/index.ts'
 import { closeResponse, stateOf, type CloseUses } from '../steps/close-response.ts'
+import { entriesOf, settleTurns } from '../steps/meter-turns.ts'
 import { leaveShell } from '../steps/leave-shell.ts'
 import { loadLive, type Loaded } from '../steps/load-live.ts'
 import { makeMove, type MoveUses } from '../steps/make-move.ts'
@@ -89,7 +92,7 @@ async function carryOut(
   signal: AbortSignal,
 ): Promise<void> {
   const { accepted, createdAt } = loaded
-  const told = await recover(use.db, attempt.responseId, claimed)
+  const { told, said } = await recover(use.db, attempt.responseId, claimed)
   const numbers = new EventNumbers(told.nextNumber, accepted.live.asked.obfuscation)
   const tell = async (events: readonly StreamEventBody[]) => {
     for (const body of events) {
@@ -111,8 +114,9 @@ async function carryOut(
   await tell(closings(told, shown))
   let live = begun
   let moved: Moved | null = null
+  const meter = new TurnMeter(begun.turns)
   if (move.kind !== 'end') {
-    const moves = makeMove(use, begun, move, { tell: true, signal, shown, endOnAbort: false })
+    const moves = makeMove(use, begun, move, { tell: true, signal, shown, endOnAbort: false, meter })
     for (let next = await moves.next(); ; next = await moves.next()) {
       if (next.done === true) {
         moved = next.value
@@ -128,8 +132,10 @@ async function carryOut(
   const ending = move.kind === 'end' ? move.ending : (moved?.ending ?? null)
   const left = await use.events.take(attempt)
   await use.db.tx(async (tx) => {
-    if (ending === null) await goOn(use, tx, live, moved, attempt, { left, nextNumber: numbers.next })
-    else await end(use, tx, { loaded, live, moved, ending }, attempt, { left, numbers })
+    const entries = [...lostCalls(begun, claimed, move, said), ...entriesOf(begun, [meter])]
+    if (ending === null) await goOn(use, tx, { live, moved, entries }, attempt, { left, nextNumber: numbers.next })
+    else await end(use, tx, { loaded, live, moved, ending, entries }, attempt, { left, numbers })
+    tx.afterCommit(() => settleTurns(use.limits, begun, [meter]))
   })
 }
 
@@ -141,15 +147,23 @@ async function recover(db: Db<ResponsesTables>, id: string, claimed: Claimed) {
     const batches = await listEventsAfter(db, id, at, eventRowsPage)
     for (const { first, lines: told } of batches) lines.push(...told.split('\n').slice(Math.max(0, at + 1 - first)))
     at = batches.at(-1)?.last ?? at
-    if (batches.length < eventRowsPage) return toldBy(lines, since)
+    if (batches.length < eventRowsPage) return { told: toldBy(lines, since), said: charsSaid(lines) }
   }
+}
+
+/** Model calls of earlier attempts of this step: cut off, and counted from the events that they had stored. */
+function lostCalls({ metering, asked, turns }: LiveResponse, claimed: Claimed, move: Move, said: number): UsageEntry[] {
+  if (metering === null || (move.kind !== 'turn' && move.kind !== 'compact')) return []
+  const lost = claimed.attempt - claimed.committed_attempt - 1
+  return Array.from({ length: Math.min(lost, attemptsLostMax) }, (_one, at) =>
+    usageEntry(metering, asked.model, turns, { outcome: 'interrupted', tokens: cutOff(at === 0 ? said : 0) }),
+  )
 }
 
 async function goOn(
   use: TakeStepUses,
   tx: Tx,
-  live: LiveResponse,
-  moved: Moved | null,
+  { live, moved, entries }: { live: LiveResponse; moved: Moved | null; entries: readonly UsageEntry[] },
   { responseId: id, attempt }: AttemptLog,
   { left, nextNumber }: { left: readonly EventBatch[]; nextNumber: number },
 ): Promise<void> {
@@ -160,15 +174,24 @@ async function goOn(
   })
   fenced(rows)
   await insertEvents(tx, left)
+  await use.limits.record(tx, entries)
   await appendOutput(tx, live.projectId, id, moved?.items ?? [])
   for (const row of rows) await use.submitStep(tx, { id, ...row })
   tx.afterCommit(() => use.announce(left))
 }
 
+interface Ended {
+  readonly loaded: Loaded
+  readonly live: LiveResponse
+  readonly moved: Moved | null
+  readonly ending: Ending
+  readonly entries: readonly UsageEntry[]
+}
+
 async function end(
   use: TakeStepUses,
   tx: Tx,
-  { loaded, live, moved, ending }: { loaded: Loaded; live: LiveResponse; moved: Moved | null; ending: Ending },
+  { loaded, live, moved, ending, entries }: Ended,
   { responseId: id, attempt }: AttemptLog,
   { left, numbers }: { left: readonly EventBatch[]; numbers: EventNumbers },
 ): Promise<void> {
@@ -179,6 +202,7 @@ async function end(
     holder: { attempt },
     ending,
     usage: live.usage,
+    entries,
     newItems: moved?.items ?? [],
     input: accepted.input,
     output: live.output,

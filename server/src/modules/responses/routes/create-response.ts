@@ -2,12 +2,14 @@ import { createResponse } from '@switchyard/contracts/responses/operations.ts'
 import type { CreateResponse } from '@switchyard/contracts/responses/request.ts'
 import type { Response } from '@switchyard/contracts/responses/response.ts'
 import { httpFault } from '#modules/inference/index.ts'
+import type { Admission } from '#modules/limits/index.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
 import { EventStream, type ServerEvent } from '#platform/http/sse.ts'
 import { EventNumbers } from '../domain/number-events.ts'
 import { responseView } from '../domain/response-view.ts'
+import { meteringFor } from '../domain/metering.ts'
 import { accept, type Accepted, type AcceptUses } from '../steps/accept.ts'
 import { beginInline, type ForegroundUses } from '../steps/foreground.ts'
 import { queueResponse, type QueueUses } from '../steps/queue-response.ts'
@@ -19,38 +21,40 @@ export type CreateResponseUses = AcceptUses & ForegroundUses & QueueUses & FeedS
 type Commit = <Reply>(decide: (tx: Tx) => Promise<Reply>) => Promise<Reply>
 
 export const createResponseRoute = (use: CreateResponseUses) =>
-  route(createResponse, async ({ scope, body, request, commit }) => {
+  route(createResponse, async ({ body, request, passage, commit }) => {
     const keyed = request.header('idempotency-key') !== undefined
     if (keyed && body.stream === true) {
       throw new Fault('unsupported_value', 'A stream cannot be repeated: leave out the Idempotency-Key, or stream.', {
         param: 'stream',
       })
     }
-    const accepted = await accept(use, scope.projectId, body)
-    if (body.background === true) return await inBackground(use, accepted, body, commit, request.signal)
-    return await inForeground(use, accepted, body, { keyed, commit, signal: request.signal })
+    const admission = passage as Admission
+    const accepted = await accept(use, meteringFor(admission), body)
+    if (body.background === true) {
+      const queued = await commit((tx) => queueResponse(use, tx, accepted))
+      // From here on it goes on whether or not anybody listens, and its turns settle what was reserved.
+      admission.handOver()
+      return body.stream === true ? feedStream(use, accepted.live.id, -1, request.signal) : queued
+    }
+    return await inForeground(use, accepted, body, { admission, keyed, commit, signal: request.signal })
   })
 
-async function inBackground(
-  use: CreateResponseUses,
-  accepted: Accepted,
-  body: CreateResponse,
-  commit: Commit,
-  signal: AbortSignal,
-): Promise<Response | EventStream> {
-  const queued = await commit((tx) => queueResponse(use, tx, accepted))
-  // From here on it goes on whether or not anybody listens.
-  return body.stream === true ? feedStream(use, accepted.live.id, -1, signal) : queued
+interface Foregrounding {
+  readonly admission: Admission
+  readonly keyed: boolean
+  readonly commit: Commit
+  readonly signal: AbortSignal
 }
 
 async function inForeground(
   use: CreateResponseUses,
   accepted: Accepted,
   body: CreateResponse,
-  { keyed, commit, signal }: { keyed: boolean; commit: Commit; signal: AbortSignal },
+  { admission, keyed, commit, signal }: Foregrounding,
 ): Promise<Response | EventStream> {
   const tell = body.stream === true
   const moves = await beginInline(use, accepted, { tell, generate: true, signal, commit: keyed ? commit : null })
+  admission.handOver()
   if (tell) return await streamed(use, moves, accepted, signal)
   const next = await moves.next()
   if (next.done !== true) throw new Error('a response that nobody listens to tells nothing')

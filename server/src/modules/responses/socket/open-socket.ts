@@ -12,7 +12,7 @@ export function responsesSockets(use: Omit<ResponsesSocketUses, 'budget'>): { ro
   const open = new Set<ResponsesSocket>()
   return {
     route: socketRoute(openResponsesSocket, (socket, { scope, requestId }) => {
-      const session = new ResponsesSocket({ ...use, budget }, socket, { projectId: scope.projectId, requestId })
+      const session = new ResponsesSocket({ ...use, budget }, socket, { ...scope, requestId })
       open.add(session)
       socket.once('close', () => open.delete(session))
       return session

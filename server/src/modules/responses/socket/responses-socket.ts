@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import type { Charged } from '#modules/limits/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { faultReply } from '#platform/http/fault-reply.ts'
 import type { SocketSession } from '#platform/http/websocket.ts'
@@ -27,7 +28,7 @@ const tryAgainLater = 1013
 export class ResponsesSocket implements SocketSession {
   readonly #use: ResponsesSocketUses
   readonly #socket: WebSocket
-  readonly #who: { readonly projectId: string; readonly requestId: string }
+  readonly #who: Charged
   readonly #contexts: KeptContexts
   readonly #lanes = new Lanes()
   readonly #sender: FrameSender
@@ -36,7 +37,7 @@ export class ResponsesSocket implements SocketSession {
   /** Why nothing more is begun; null while it is. */
   #leaving: Fault | null = null
 
-  constructor(use: ResponsesSocketUses, socket: WebSocket, who: { projectId: string; requestId: string }) {
+  constructor(use: ResponsesSocketUses, socket: WebSocket, who: Charged) {
     this.#use = use
     this.#socket = socket
     this.#who = who
@@ -94,7 +95,7 @@ export class ResponsesSocket implements SocketSession {
     let status: string | undefined = 'refused'
     let responseId: string | undefined
     try {
-      const place = { ...this.#who, contexts: this.#contexts, sender: this.#sender, signal: gone.signal }
+      const place = { who: this.#who, contexts: this.#contexts, sender: this.#sender, signal: gone.signal }
       const state = await runCreate(this.#use, frame, place)
       status = state?.status ?? 'cancelled'
       responseId = state?.id

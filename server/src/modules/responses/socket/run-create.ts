@@ -1,5 +1,8 @@
 import type { CreateResponse } from '@switchyard/contracts/responses/request.ts'
+import type { Admission, Charged } from '#modules/limits/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
+import { newRequestId } from '#platform/std/ids.ts'
+import { meteringFor } from '../domain/metering.ts'
 import { EventNumbers } from '../domain/number-events.ts'
 import type { ResponseState } from '../domain/response-view.ts'
 import { accept, type Accepted, type AcceptUses } from '../steps/accept.ts'
@@ -13,7 +16,8 @@ export type RunCreateUses = AcceptUses & ForegroundUses
 
 /** What a turn has of the socket it came over. */
 export interface TurnPlace {
-  readonly projectId: string
+  /** Whom its responses are charged to; each is a request of its own. */
+  readonly who: Omit<Charged, 'requestId'>
   readonly contexts: KeptContexts
   readonly sender: Pick<FrameSender, 'send' | 'full' | 'ready'>
   /** Aborts when the client is gone. */
@@ -23,10 +27,10 @@ export interface TurnPlace {
 /** Carries out a `response.create` to its last event. Null: the client left before. */
 export async function runCreate(use: RunCreateUses, frame: Frame, place: TurnPlace): Promise<ResponseState | null> {
   const { contexts, sender, signal } = place
-  const { body, generate } = readCreate(frame.value)
-  refuseUnstored(body, contexts)
-  const accepted = await accept(use, place.projectId, body, (id) => contexts.find(id)?.items ?? null)
-  const moves = await beginInline(use, accepted, { tell: true, generate, signal, commit: null })
+  // Counted before it is looked at: what is refused counts as well.
+  const charged = { ...place.who, requestId: newRequestId() }
+  const admission = await use.limits.admit(charged, 'responses', frame.value)
+  const { accepted, moves } = await begin(use, frame, place, admission).finally(() => admission.leave())
   const numbers = new EventNumbers(0, accepted.live.asked.obfuscation)
   for (;;) {
     const next = await moves.next()
@@ -42,6 +46,15 @@ export async function runCreate(use: RunCreateUses, frame: Frame, place: TurnPla
       sender.send(inLane(numbers.number(event), frame.streamId))
     }
   }
+}
+
+async function begin(use: RunCreateUses, frame: Frame, { contexts, signal }: TurnPlace, admission: Admission) {
+  const { body, generate } = readCreate(frame.value)
+  refuseUnstored(body, contexts)
+  const accepted = await accept(use, meteringFor(admission), body, (id) => contexts.find(id)?.items ?? null)
+  const moves = await beginInline(use, accepted, { tell: true, generate, signal, commit: null })
+  admission.handOver()
+  return { accepted, moves }
 }
 
 /** As it would be read from the store: a conversation keeps its history itself. */

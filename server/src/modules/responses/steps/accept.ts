@@ -8,6 +8,7 @@ import { newId } from '#platform/std/ids.ts'
 import { partsOf } from '../domain/context.ts'
 import { checkAnswers, nameAnswers, settleCalls } from '../domain/answers.ts'
 import { askedOf, checkTogether, type Asked, type AskedOfBody } from '../domain/asked.ts'
+import type { Metering } from '../domain/metering.ts'
 import type { ShellPlace } from '../domain/call-item.ts'
 import { checkDistinct, givenInput, referencesOf, type GivenInput } from '../domain/input-items.ts'
 import { noUsage, type LiveResponse } from '../domain/live-response.ts'
@@ -43,10 +44,11 @@ export type ContextBody = Pick<CreateResponse, 'input' | 'previous_response_id' 
 
 export async function accept(
   use: AcceptUses,
-  projectId: string,
+  metering: Metering,
   body: CreateResponse,
   known: KnownHistory = () => null,
 ): Promise<Accepted> {
+  const { projectId } = metering
   checkTogether(body)
   const model = use.inference.getModel(body.model ?? '')
   const fields = askedOf(body, model)
@@ -62,7 +64,7 @@ export async function accept(
   const context = settleCalls([...history, ...items])
   const asked: Asked = { ...fields, ...(placed?.place ?? localPlace), compactNow: given.compact }
   return {
-    live: { id, projectId, asked, context, output: [], usage: noUsage, nextOutputIndex: 0, turns: 0 },
+    live: { id, projectId, metering, asked, context, output: [], usage: noUsage, nextOutputIndex: 0, turns: 0 },
     input: settleCalls(items),
     previousId: body.previous_response_id ?? null,
     conversationId: conversationIdOf(body),

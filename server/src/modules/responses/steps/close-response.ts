@@ -1,6 +1,7 @@
 import type { OutputItem, StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Usage } from '@switchyard/contracts/responses/response.ts'
+import type { Limits, UsageEntry } from '#modules/limits/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { settleCalls } from '../domain/answers.ts'
@@ -13,6 +14,7 @@ import type { Accepted } from './accept.ts'
 
 export interface CloseUses {
   readonly publish: Webhooks['publish']
+  readonly limits: Limits
 }
 
 export function endedOf(ending: Ending, usage: Usage | null): Ended {
@@ -30,6 +32,8 @@ export interface Closing {
   readonly holder: Holder
   readonly ending: Ending
   readonly usage: Usage | null
+  /** What its model calls used that is not in the ledger yet. */
+  readonly entries: readonly UsageEntry[]
   /** Items that are not stored yet. */
   readonly newItems: readonly OutputItem[]
   /** All that the request brought and the response said: what its conversation, if any, keeps. */
@@ -48,6 +52,7 @@ export async function closeResponse(use: CloseUses, tx: Tx, closing: Closing): P
     const said = ending.status === 'completed' || ending.status === 'incomplete' ? closing.output : []
     await appendConversationItems(tx, row.conversation_id, settleCalls([...closing.input, ...said]))
   }
+  await use.limits.record(tx, closing.entries)
   await use.publish(tx, endingNews(row.project_id, id, ending))
   return row
 }

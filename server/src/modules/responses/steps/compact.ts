@@ -4,6 +4,7 @@ import type { Usage } from '@switchyard/contracts/responses/response.ts'
 import { ProviderFault, type Inference, type TurnRequest } from '#modules/inference/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { newId } from '#platform/std/ids.ts'
+import type { TurnMeter } from '../domain/metering.ts'
 import type { LiveResponse, Moved } from '../domain/live-response.ts'
 import { noUsage } from '../domain/live-response.ts'
 import type { ContextReader } from './read-context.ts'
@@ -31,7 +32,7 @@ export interface Compacted {
 export async function compactItems(
   use: CompactUses,
   live: LiveResponse,
-  signal: AbortSignal,
+  { signal, meter }: { signal: AbortSignal; meter: TurnMeter },
   id = newId('cmp_'),
 ): Promise<Compacted> {
   const items = await use.context.forModel(live)
@@ -42,11 +43,17 @@ export async function compactItems(
     status: 'completed',
     content: [{ type: 'input_text', text: task }],
   }
+  meter.begin(() => use.context.tokens(live.projectId, live.asked, items))
   let summary = ''
   let usage = noUsage
   for await (const part of use.inference.streamTurn(summaryRequest(live, [...items, ask]), signal)) {
-    if (part.type === 'text') summary += part.delta
-    else if (part.type === 'finish') usage = part.usage
+    if (part.type === 'text') {
+      summary += part.delta
+      meter.say(part.delta.length)
+    } else if (part.type === 'finish') {
+      usage = part.usage
+      meter.finish(usage)
+    }
   }
   if (summary === '') throw new ProviderFault('malformed', 'The model gave no summary to compact the context with.')
   const sealed = use.context.seal(live.projectId, { summary, kept: keptMessages(items) })
@@ -89,7 +96,7 @@ function summaryRequest({ asked }: LiveResponse, items: readonly StoredItem[]): 
 export async function* takeCompaction(
   use: CompactUses,
   live: LiveResponse,
-  { tell, signal }: { tell: boolean; signal: AbortSignal },
+  { tell, signal, meter }: { tell: boolean; signal: AbortSignal; meter: TurnMeter },
 ): Telling {
   const id = newId('cmp_')
   const at = { output_index: live.nextOutputIndex }
@@ -104,9 +111,10 @@ export async function* takeCompaction(
   const nextOutputIndex = live.nextOutputIndex + 1
   let compacted: Compacted
   try {
-    compacted = await compactItems(use, live, signal, id)
+    compacted = await compactItems(use, live, { signal, meter }, id)
   } catch (error) {
     if (!(error instanceof ProviderFault) && !(error instanceof Fault) && !signal.aborted) throw error
+    if (!signal.aborted) meter.refused()
     const ending: Moved['ending'] = signal.aborted
       ? { status: 'cancelled' }
       : { status: 'failed', error: { code: 'server_error', message: (error as Error).message }, cause: error }

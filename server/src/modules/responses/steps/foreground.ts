@@ -1,3 +1,4 @@
+import type { UsageEntry } from '#modules/limits/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
@@ -5,11 +6,13 @@ import { Fault } from '#platform/errors/fault.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { containerOf, type ShellPlace } from '../domain/call-item.ts'
 import type { Ending, LiveResponse } from '../domain/live-response.ts'
+import type { TurnMeter } from '../domain/metering.ts'
 import { responseView } from '../domain/response-view.ts'
 import { ConversationBusy, insertResponse } from '../store/lifecycle.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import type { Accepted } from './accept.ts'
 import { closeResponse, endingNews, stateOf, type CloseUses } from './close-response.ts'
+import { entriesOf, settleTurns } from './meter-turns.ts'
 import { leaveShell } from './leave-shell.ts'
 import type { LeftOpen } from './left-open.ts'
 import type { MoveUses } from './make-move.ts'
@@ -48,6 +51,7 @@ export async function beginInline(
           insertResponse(use.db, {
             id,
             projectId,
+            metering: live.metering,
             asked,
             previousId,
             conversationId,
@@ -64,24 +68,34 @@ export async function beginInline(
 
   const keeping = asked.store ? null : keepContainer(use, asked.shellPlace)
 
-  async function close(ended: LiveResponse, ending: Ending): Promise<Date | null> {
+  async function close(ended: LiveResponse, ending: Ending, meters: readonly TurnMeter[]): Promise<Date | null> {
+    const entries = entriesOf(live, meters)
+    const settle = () => settleTurns(use.limits, live, meters)
     clearInterval(keeping ?? undefined)
     leaveShell(use, id, asked.shellPlace, 'ended')
     if (!asked.store && commit === null) {
-      await use.publishAlone(endingNews(projectId, id, ending))
+      const publish = use.publishAlone(endingNews(projectId, id, ending))
+      await Promise.all([publish, ...entries.map((entry) => use.limits.recordAlone(entry))]).finally(settle)
       return new Date()
     }
     let at: Date | null = null
     const closing = inTx(async (tx) => {
-      at = await closeIn(tx, ended, ending)
+      at = await closeIn(tx, ended, ending, entries)
+      tx.afterCommit(settle)
       return at === null ? null : responseView(stateOf(accepted, ended, createdAt, { ending, at }))
     })
     await use.left.guard(id, projectId, closing)
     return at
   }
 
-  async function closeIn(tx: Tx, { output, usage }: LiveResponse, ending: Ending): Promise<Date | null> {
+  async function closeIn(
+    tx: Tx,
+    { output, usage }: LiveResponse,
+    ending: Ending,
+    entries: readonly UsageEntry[],
+  ): Promise<Date | null> {
     if (!asked.store) {
+      await use.limits.record(tx, entries)
       await use.publish(tx, endingNews(projectId, id, ending))
       return new Date()
     }
@@ -91,6 +105,7 @@ export async function beginInline(
       holder,
       ending,
       usage,
+      entries,
       newItems: output,
       input,
       output,

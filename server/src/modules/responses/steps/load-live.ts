@@ -4,6 +4,7 @@ import { noUsage, type LiveResponse } from '../domain/live-response.ts'
 import type { ResponseState } from '../domain/response-view.ts'
 import { findConversationItems } from '../store/conversation-items.ts'
 import { findHistory, findResponse, listOwnItems } from '../store/responses.ts'
+import { meteringOf } from '../store/reservations.ts'
 import type { Claimed } from '../store/running.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import type { Accepted } from './accept.ts'
@@ -29,6 +30,7 @@ export async function loadLive(
   const live: LiveResponse = {
     id,
     projectId: claimed.project_id,
+    metering: meteringOf(claimed),
     asked: state.asked,
     context: settleCalls([...history, ...input]),
     output,

@@ -27,6 +27,7 @@ export async function queueResponse(use: QueueUses, tx: Tx, accepted: Accepted):
     insertResponse(tx, {
       id,
       projectId,
+      metering: live.metering,
       asked,
       previousId,
       conversationId,

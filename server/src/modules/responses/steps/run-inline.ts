@@ -1,6 +1,7 @@
 import type { StreamEventBody } from '@switchyard/contracts/responses/stream.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { abandoned, after, type Ending, type LiveResponse } from '../domain/live-response.ts'
+import { TurnMeter } from '../domain/metering.ts'
 import { nextMove, type Move } from '../domain/next-move.ts'
 import { responseView, type ResponseState } from '../domain/response-view.ts'
 import { terminalEventOf } from '../domain/terminal-event.ts'
@@ -18,7 +19,7 @@ export interface InlineRun {
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
   /** Commits the end. Returns when it ended, or null when somebody else had ended it. */
-  close(live: LiveResponse, ending: Ending): Promise<Date | null>
+  close(live: LiveResponse, ending: Ending, meters: readonly TurnMeter[]): Promise<Date | null>
 }
 
 /** How it ended, with what made it fail. */
@@ -42,9 +43,10 @@ export async function* runInline(
   const { accepted, createdAt, tell, signal } = run
   let live = accepted.live
   let closed = false
+  const meters: TurnMeter[] = []
   const view = (ended: { ending: Ending; at: Date } | null) => stateOf(accepted, live, createdAt, ended)
   const close = async (ending: Ending): Promise<ResponseState> => {
-    const at = await run.close(live, ending)
+    const at = await run.close(live, ending, meters)
     closed = true
     // Ended by another hand: a sweep took this node for dead. What the client is told is what is stored.
     return view(at === null ? { ending: abandoned, at: createdAt } : { ending, at })
@@ -63,7 +65,9 @@ export async function* runInline(
         : prepared
       let ending = move.kind === 'end' ? move.ending : null
       if (move.kind !== 'end') {
-        const moved = yield* makeMove(use, live, move, { tell, signal, endOnAbort: true })
+        const meter = new TurnMeter(live.turns)
+        meters.push(meter)
+        const moved = yield* makeMove(use, live, move, { tell, signal, endOnAbort: true, meter })
         live = after(live, moved)
         ending = moved.ending
       }

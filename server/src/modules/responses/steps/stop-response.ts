@@ -1,12 +1,15 @@
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
+import type { Tokens, UsageEntry } from '#modules/limits/index.ts'
 import type { Ending } from '../domain/live-response.ts'
+import { charsSaid, cutOff, usageEntry } from '../domain/metering.ts'
 import { EventNumbers } from '../domain/number-events.ts'
 import { closings, toldBy } from '../domain/open-items.ts'
 import type { ResponseState } from '../domain/response-view.ts'
 import { terminalEventOf } from '../domain/terminal-event.ts'
 import { insertEvents, listEventsIn, type EventBatch } from '../store/events.ts'
 import type { EndedRow } from '../store/lifecycle.ts'
+import { meteringOf } from '../store/reservations.ts'
 import { findResponse, listOwnItems } from '../store/responses.ts'
 import type { ResponsesTables } from '../store/tables.ts'
 import { closeResponse, type CloseUses } from './close-response.ts'
@@ -33,15 +36,18 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
       holder: 'anybody',
       ending,
       usage: null,
+      entries: [],
       newItems: [],
       input,
       output,
     })
     if (row === null) return false
     tx.afterCommit(() => leaveShell(use, id, state.asked.shellPlace, 'stopped'))
+    const stored = row.background ? await storedLines(tx, id, row) : []
+    await meterCut(use, tx, state, row, stored)
     if (row.background) {
       // Read again: a step may have been committed since. From here on nothing changes any more.
-      const batches = await lastEvents(tx, (await findResponse(tx, projectId, id)) ?? state, row)
+      const batches = lastEvents((await findResponse(tx, projectId, id)) ?? state, row, stored)
       await insertEvents(tx, batches)
       if (row.submitted) await use.startNext(tx, projectId)
       tx.afterCommit(() => use.announce(batches))
@@ -50,15 +56,39 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
   })
 }
 
+/** What was told since the last step that was committed. */
+async function storedLines(tx: Tx, id: string, row: EndedRow): Promise<string[]> {
+  const stored = await listEventsIn(tx, id, row.next_number)
+  return stored.flatMap(({ lines }) => lines.split('\n'))
+}
+
+/** Whoever worked on it did not come to the end of a turn: what that used is counted from the events it had stored. */
+async function meterCut(
+  use: StopUses,
+  tx: Tx,
+  { asked }: ResponseState,
+  row: EndedRow,
+  stored: readonly string[],
+): Promise<void> {
+  const metering = meteringOf(row)
+  if (metering === null) return
+  const { step: turn } = row
+  const used: Tokens[] = []
+  if (row.status === 'in_progress') {
+    used.push(cutOff(charsSaid(stored)))
+    const entries: UsageEntry[] = used.map((tokens) =>
+      usageEntry(metering, asked.model, turn, { outcome: 'interrupted', tokens }),
+    )
+    await use.limits.record(tx, entries)
+  }
+  if (metering.limited) tx.afterCommit(() => use.limits.settleTurn(metering, turn, asked.model, used))
+}
+
 /** Nobody else can write events any more: the row that allowed it is gone. */
-async function lastEvents(tx: Tx, state: ResponseState, row: EndedRow): Promise<EventBatch[]> {
+function lastEvents(state: ResponseState, row: EndedRow, stored: readonly string[]): EventBatch[] {
   const since = { nextNumber: row.next_number, nextOutputIndex: row.next_output_index }
   // A step leaves nothing open behind it: only what was told since can be.
-  const stored = await listEventsIn(tx, state.id, since.nextNumber)
-  const told = toldBy(
-    stored.flatMap(({ lines }) => lines.split('\n')),
-    since,
-  )
+  const told = toldBy(stored, since)
   const numbers = new EventNumbers(told.nextNumber, false)
   const events = [...closings(told), terminalEventOf(state)].map((body) => numbers.number(body))
   return [

@@ -5,6 +5,7 @@ import type { ContainerShell } from '#modules/containers/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { addUsage, noUsage, type Ending, type LiveResponse, type Moved } from '../domain/live-response.ts'
 import { turnTools, type TurnTools } from '../domain/tool-choice.ts'
+import type { TurnMeter } from '../domain/metering.ts'
 import { TurnWriter } from '../domain/turn-writer.ts'
 import { citations } from './cite-files.ts'
 import type { ContextReader } from './read-context.ts'
@@ -25,7 +26,7 @@ export type Telling = AsyncGenerator<readonly StreamEventBody[], Moved>
 export async function* takeTurn(
   use: TakeTurnUses,
   live: LiveResponse,
-  { tell, signal }: { tell: boolean; signal: AbortSignal },
+  { tell, signal, meter }: { tell: boolean; signal: AbortSignal; meter: TurnMeter },
 ): Telling {
   const left = tokensLeft(live)
   if (left !== null && left <= 0) return nothing(live, { status: 'incomplete', reason: 'max_output_tokens' })
@@ -46,8 +47,11 @@ export async function* takeTurn(
     })
     // Text that comes instead of the call that was demanded is not shown before it is clear that the call comes too.
     let held = tools.required
+    meter.begin(() => use.context.tokens(live.projectId, live.asked, [...live.context, ...live.output]))
     try {
       for await (const part of use.inference.streamTurn(request, signal)) {
+        if ('delta' in part) meter.say(part.delta.length)
+        else if (part.type === 'finish') meter.finish(part.usage)
         if (part.type === 'finish' && !held) writer.cite(await citations(use.shell, live, writer.openText))
         writer.take(part)
         if (part.type === 'tool-start') held = false
@@ -55,6 +59,7 @@ export async function* takeTurn(
       }
     } catch (error) {
       if (!(error instanceof ProviderFault) && !signal.aborted) throw error
+      if (!signal.aborted) meter.refused()
       writer.cutOff()
       if (!held && told.length > 0) yield told.splice(0)
       return cutShort(live, writer, held, addUsage(spent, writer.finish?.usage ?? noUsage), signal, error)

@@ -6,12 +6,14 @@ import { statement } from '#platform/db/statement.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
 import type { Asked } from '../domain/asked.ts'
 import { containerOf } from '../domain/call-item.ts'
+import type { Metering } from '../domain/metering.ts'
 import type { IncompleteReason } from '../domain/response-view.ts'
 import type { ResponsesTables } from './tables.ts'
 
 export interface NewResponse {
   readonly id: string
   readonly projectId: string
+  readonly metering: Metering | null
   readonly asked: Asked
   readonly previousId: string | null
   readonly conversationId: string | null
@@ -48,6 +50,11 @@ type Accepting = [
   submitted: boolean,
   nextNumber: number,
   containerId: string | null,
+  orgId: string | null,
+  keyId: string | null,
+  requestId: string | null,
+  limited: boolean,
+  batch: boolean,
 ]
 
 // Named, because planning its inserts into tables of days costs PostgreSQL more than carrying them out.
@@ -66,9 +73,9 @@ const insert = statement<Accepting, { created_at: Date }>(
      from made, json_array_elements($8::json) with ordinality as given (i, n)
    ), runs as (
      insert into responses.running (id, project_id, conversation_id, background, node, status, submitted, next_number,
-       container_id)
+       container_id, org_id, key_id, request_id, limited, batch)
      select $1, $2, $6::text, $4::boolean, $9::text, case when $9::text is null then 'queued' else 'in_progress' end,
-       $10::boolean, $11::int, $12::text
+       $10::boolean, $11::int, $12::text, $13::text, $14::text, $15::text, $16::boolean, $17::boolean
      from made
    )
    select created_at from made`,
@@ -76,7 +83,7 @@ const insert = statement<Accepting, { created_at: Date }>(
 
 /** Accepts a response: it exists, it runs, and its conversation is its own. One statement. */
 export async function insertResponse(at: Db<ResponsesTables> | Tx, response: NewResponse): Promise<Date> {
-  const { id, projectId, asked, previousId, conversationId, conversationVersion, node } = response
+  const { id, projectId, metering, asked, previousId, conversationId, conversationVersion, node } = response
   const params: Accepting = [
     id,
     projectId,
@@ -90,6 +97,11 @@ export async function insertResponse(at: Db<ResponsesTables> | Tx, response: New
     response.submitted,
     response.nextNumber,
     containerOf(asked.shellPlace),
+    metering?.orgId ?? null,
+    metering?.keyId ?? null,
+    metering?.requestId ?? null,
+    metering?.limited ?? false,
+    metering?.batch ?? false,
   ]
   try {
     const [row] =
@@ -124,6 +136,13 @@ export interface EndedRow {
   /** As of its last step that was committed. */
   next_number: number
   next_output_index: number
+  status: 'queued' | 'in_progress'
+  step: number
+  org_id: string | null
+  key_id: string | null
+  request_id: string | null
+  limited: boolean
+  batch: boolean
 }
 
 /** Ends a response unless somebody ended it first, and adds its last items. Null when it was not there to be ended. */
@@ -139,7 +158,8 @@ export async function endResponse(
   const { rows } = await sql<EndedRow>`
     with over as (
       delete from responses.running where id = ${id} and ${mine}
-      returning id, project_id, conversation_id, submitted, background, usage, next_number, next_output_index
+      returning id, project_id, conversation_id, submitted, background, usage, next_number, next_output_index,
+        status, step, org_id, key_id, request_id, limited, batch
     ), closed as (
       update responses.response r set ended_status = ${ended.status}, ended_at = clock_timestamp(),
         error = ${ended.error === null ? null : JSON.stringify(ended.error)},
@@ -154,7 +174,8 @@ export async function endResponse(
       from over, json_array_elements(${JSON.stringify(items)}::json) with ordinality as given (i, n)
     )
     select closed.ended_at, over.project_id, over.conversation_id, over.submitted, over.background,
-      over.next_number, over.next_output_index from closed, over`.execute(own<ResponsesTables>(tx))
+      over.next_number, over.next_output_index, over.status, over.step, over.org_id, over.key_id, over.request_id,
+      over.limited, over.batch from closed, over`.execute(own<ResponsesTables>(tx))
   return rows[0] ?? null
 }
 

@@ -36,13 +36,20 @@ export interface Claimed {
   next_number: number
   next_output_index: number
   usage: Usage | null
+  org_id: string | null
+  key_id: string | null
+  request_id: string | null
+  limited: boolean
+  batch: boolean
+  committed_attempt: number
 }
 
 const claim = statement<[string, number], Claimed>(
   'responses.claim',
   `update responses.running set attempt = attempt + 1, status = 'in_progress', moved_at = clock_timestamp()
    where id = $1 and step = $2 and background
-   returning attempt, project_id, next_number, next_output_index, usage`,
+   returning attempt, project_id, next_number, next_output_index, usage, org_id, key_id, request_id, limited, batch,
+     committed_attempt`,
 )
 
 /** Takes a step of a background response. Null when it is done, cancelled or gone. */
@@ -76,7 +83,7 @@ export async function advanceStep(
 ): Promise<{ step: number; generation: number }[]> {
   const { rows } = await sql<{ step: number; generation: number }>`
     update responses.running set step = step + 1, generation = generation + 1, stalls = 0, moved_at = clock_timestamp(),
-      next_number = ${done.nextNumber}, next_output_index = ${done.nextOutputIndex}, usage = ${JSON.stringify(done.usage)}
+      committed_attempt = attempt, next_number = ${done.nextNumber}, next_output_index = ${done.nextOutputIndex}, usage = ${JSON.stringify(done.usage)}
     where id = ${id} and attempt = ${attempt} returning step, generation`.execute(own<ResponsesTables>(tx))
   return rows
 }

@@ -47,6 +47,12 @@ export interface ResponsesTables {
     next_output_index: Generated<number>
     usage: Json<unknown> | null
     container_id: string | null
+    org_id: string | null
+    key_id: string | null
+    request_id: string | null
+    limited: Generated<boolean>
+    batch: Generated<boolean>
+    committed_attempt: Generated<number>
   }
   'responses.node': { id: string; alive_until: Timestamp }
   'responses.conversation': {
