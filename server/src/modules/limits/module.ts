@@ -32,6 +32,7 @@ import { evaluateTier, pinTier } from './steps/evaluate-tier.ts'
 import { createGate } from './steps/gate.ts'
 import { Ledger } from './steps/ledger.ts'
 import { Policies } from './steps/policies.ts'
+import { SpendCheck } from './steps/spend-check.ts'
 import { sweepReservations } from './steps/sweep-reservations.ts'
 import { tierSweep } from './steps/tier-sweep.ts'
 import { decisionDays, usageDays } from './store/partitions.ts'
@@ -84,6 +85,10 @@ export interface Limits {
   recordAlone(entry: UsageEntry): Promise<void>
   /** What was spent outside of admission, by a batch: counts towards the month. */
   spent(charged: Charged, entries: readonly UsageEntry[]): void
+  /** Throws `insufficient_quota` when the month's limit is reached. For work that reserves nothing. */
+  checkSpend(charged: Charged): Promise<void>
+  /** Input tokens of a request, from its characters. */
+  estimateInput(body: unknown): number
   /** Input tokens that batches of a limit group may have queued. Null: no limit. */
   batchQueueTokens(
     orgId: string,
@@ -114,6 +119,7 @@ export function createLimits(uses: LimitsUses): Limits {
     book,
     evaluate: async (orgId) => void (await db.tx((tx) => evaluateTier(tiers, tx, orgId as OrgId))),
   })
+  const spend = new SpendCheck({ db, policies })
   const begin = { db, book, findModel, openResponses: uses.openResponses, backgroundNode }
   const admissions = new Admissions({
     book,
@@ -151,6 +157,8 @@ export function createLimits(uses: LimitsUses): Limits {
     record: (tx, entries) => ledger.record(tx, entries),
     recordAlone: (entry) => ledger.recordAlone(entry),
     spent: (charged, entries) => settlements.spent(charged, ledger.costOf(entries)),
+    checkSpend: (charged) => spend.check(charged),
+    estimateInput: (body) => estimateRequest(body).inputTokens,
     async batchQueueTokens(orgId, projectId, name) {
       const model = findModel(name)
       const policy = await policies.get(orgId, projectId)

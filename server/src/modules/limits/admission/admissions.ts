@@ -55,6 +55,8 @@ export interface TurnAsking extends Asking {
   readonly turn: number
 }
 
+const noTokens: Estimate = { model: null, background: false, inputTokens: 0, outputMax: null, tokens: 0 }
+
 /** Lets requests in, or says why not. */
 export class Admissions {
   readonly #use: AdmissionsUses
@@ -110,6 +112,7 @@ export class Admissions {
     const holder = this.#holder(this.#use.node, charged, operation, null)
     const verdict = await this.#ask(null, charged, charged.requestId, holder, asked)
     if (verdict === 'again') return new Admission(charged, {}, null, this.#use.settlements)
+    this.#note(charged, operation, noTokens, verdict)
     if (!verdict.admitted) throw refusal(verdict, { ...charged, name })
     return new Admission(charged, rateHeaders(verdict), null, this.#use.settlements)
   }

@@ -81,10 +81,10 @@ export async function beginInline(
     let at: Date | null = null
     const closing = inTx(async (tx) => {
       at = await closeIn(tx, ended, ending, entries)
-      tx.afterCommit(settle)
       return at === null ? null : responseView(stateOf(accepted, ended, createdAt, { ending, at }))
     })
-    await use.left.guard(id, projectId, closing)
+    // Whether or not it could be written: what the turns used, they have used.
+    await use.left.guard(id, projectId, closing).finally(settle)
     return at
   }
 
@@ -120,7 +120,7 @@ export async function beginInline(
 const keepEveryMs = 20_000
 
 /** Of an unstored response there is no record that its container could be kept alive by. */
-function keepContainer(use: Pick<ForegroundUses, 'shell' | 'log'>, place: ShellPlace): NodeJS.Timeout | null {
+export function keepContainer(use: Pick<ForegroundUses, 'shell' | 'log'>, place: ShellPlace): NodeJS.Timeout | null {
   const containerId = containerOf(place)
   if (containerId === null) return null
   const keep = () => {
