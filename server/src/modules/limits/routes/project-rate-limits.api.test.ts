@@ -90,7 +90,7 @@ test('a limit above that of the organisation is refused by name, whatever the ti
   assert.deepEqual(await refused({ max_audio_minutes_per_1_minute: 2, max_audio_megabytes_per_1_minute: 3 }), [
     400,
     'invalid_value',
-    'max_audio_megabytes_per_1_minute',
+    'max_audio_minutes_per_1_minute',
   ])
   await app.wired.limits.pinTier(app.org.id, 'free')
   assert.equal((await list(app)).data[0]?.max_requests_per_1_minute, 3)
