@@ -1,3 +1,5 @@
+import type { ChatCompletion, CreateChatCompletion } from '@switchyard/contracts/chat-completions.ts'
+import type { Completion, CreateCompletion } from '@switchyard/contracts/completions.ts'
 import type { Limits } from '#modules/limits/index.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
@@ -13,6 +15,7 @@ import { ProviderPools } from './providers/wire/pools.ts'
 import { createChatCompletionRoute } from './routes/create-chat-completion.ts'
 import { createCompletionRoute } from './routes/create-completion.ts'
 import { listModelsRoute, retrieveModelRoute } from './routes/read-models.ts'
+import { answerChatLine, answerPromptsLine } from './steps/answer-line.ts'
 import { streamTurn } from './steps/stream-turn.ts'
 
 export interface InferenceUses {
@@ -34,6 +37,9 @@ export interface Inference {
    * the signal's reason.
    */
   streamTurn(request: TurnRequest, signal: AbortSignal): AsyncIterable<TurnPart>
+  /** The whole answer to a request, without admission; what it used is for the caller to record. */
+  answerChat(body: CreateChatCompletion, signal: AbortSignal): Promise<ChatCompletion>
+  answerPrompts(body: CreateCompletion, signal: AbortSignal): Promise<Completion>
   /** Closes the connections to providers. */
   readonly parts: Part[]
 }
@@ -54,6 +60,8 @@ export function createInference({ catalogue, providerLimits, limits, metrics }: 
     streamTurn(request, signal) {
       return streamTurn(use.providerOf(catalogue.get(request.model)), request, signal)
     },
+    answerChat: (body, signal) => answerChatLine(use, body, signal),
+    answerPrompts: (body, signal) => answerPromptsLine(use, body, signal),
     parts: [{ name: 'model providers', stop: () => pools.close() }],
   }
 }

@@ -1,11 +1,10 @@
-import { choicesMax, createCompletion } from '@switchyard/contracts/completions.ts'
+import { createCompletion } from '@switchyard/contracts/completions.ts'
 import type { Admission } from '#modules/limits/index.ts'
-import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
 import { checkWireOffers } from '../domain/wire-offers.ts'
 import { CallMeter, metered } from '../steps/meter-call.ts'
 import { tokensOf } from '../domain/estimate-tokens.ts'
-import { completePrompts, promptsOf, streamPrompts } from '../steps/complete-prompts.ts'
+import { checkChoices, completePrompts, promptsOf, streamPrompts } from '../steps/complete-prompts.ts'
 import type { RouteUses } from '../use.ts'
 import { eventReply, orFault } from './event-reply.ts'
 
@@ -16,9 +15,7 @@ export const createCompletionRoute = (use: RouteUses) =>
   route(createCompletion, async ({ body, request, passage }) => {
     const model = use.catalogue.get(body.model)
     checkWireOffers(model, body)
-    if (promptsOf(body).length > choicesMax) {
-      throw new Fault('integer_above_max_value', `Prompts times 'n' must not exceed ${choicesMax}.`, { param: 'n' })
-    }
+    checkChoices(body)
     const { signal } = request
     const inputTokens = () => tokensOf(promptsOf(body).reduce((sum, prompt) => sum + prompt.length, 0))
     const meter = new CallMeter(use.limits, passage as Admission, { operation: 'completions', model, inputTokens })

@@ -1,5 +1,6 @@
-import type { Completion, CreateCompletion } from '@switchyard/contracts/completions.ts'
+import { choicesMax, type Completion, type CreateCompletion } from '@switchyard/contracts/completions.ts'
 import type { Usage } from '@switchyard/contracts/responses/response.ts'
+import { Fault } from '#platform/errors/fault.ts'
 import { eventBatch, type ServerEvent } from '#platform/http/sse.ts'
 import { newId } from '#platform/std/ids.ts'
 import { chatUsageOf } from '../domain/chat-reply.ts'
@@ -52,6 +53,11 @@ function turnOf(body: CreateCompletion, prompt: string): TurnRequest {
 export function promptsOf({ prompt, n }: CreateCompletion): string[] {
   const prompts = typeof prompt === 'string' ? [prompt] : prompt
   return prompts.flatMap((one) => Array.from({ length: n ?? 1 }, () => one))
+}
+
+export function checkChoices(body: CreateCompletion): void {
+  if (promptsOf(body).length <= choicesMax) return
+  throw new Fault('integer_above_max_value', `Prompts times 'n' must not exceed ${choicesMax}.`, { param: 'n' })
 }
 
 async function* sayingOf(index: number, parts: AsyncIterable<TurnPart>): AsyncGenerator<Said, void, void> {
