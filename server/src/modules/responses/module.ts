@@ -43,6 +43,7 @@ import { responsesSockets } from './socket/open-socket.ts'
 import { LeftOpen } from './steps/left-open.ts'
 import { nodeLease } from './steps/node-lease.ts'
 import { createContextReader } from './steps/read-context.ts'
+import { runLine, type LineOfBatch } from './steps/run-line.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
 import { startNextOf, sweepWaiting } from './steps/start-next.ts'
 import { findContainersInUse } from './store/running.ts'
@@ -81,6 +82,8 @@ export interface Responses {
   readonly sweeps: Part[]
   /** Which of these containers a response that has not ended refers to. */
   containersInUse(containerIds: readonly string[]): Promise<ReadonlySet<string>>
+  /** Carries out a line of a batch. */
+  runLine(line: LineOfBatch): Promise<void>
   /** Which of these requests made a response that has not ended. */
   inFlight(requestIds: readonly string[]): Promise<ReadonlySet<string>>
   /** What responses of an organisation that have not ended may have reserved. */
@@ -140,6 +143,7 @@ export function createResponses(uses: ResponsesUses): Responses {
       deleteConversationItemRoute({ db }),
     ],
     containersInUse: (ids) => findContainersInUse(db, ids),
+    runLine: (line) => runLine(create, line),
     inFlight: (requestIds) => findInFlight(db, requestIds),
     openReservations: async (orgId) => (await listOpen(db, orgId, openMax)).map(openResponse),
     sockets: [sockets.route],
