@@ -84,14 +84,11 @@ create table batches.result (
   n integer not null,
   id text not null,
   ok boolean not null,
-  -- Of the reply, as its body; null when there was none.
-  status_code integer,
-  request_id text,
-  body text,
+  -- Of the reply that a client would have got.
+  status_code integer not null,
+  request_id text not null,
+  body text not null,
   body_bytes integer not null,
-  -- Instead of a reply.
-  error_code text,
-  error_message text,
   input_tokens bigint not null default 0,
   cached_tokens bigint not null default 0,
   output_tokens bigint not null default 0,

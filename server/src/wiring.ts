@@ -1,3 +1,4 @@
+import { createBatches, type Batches } from '#modules/batches/index.ts'
 import { createContainers, type Containers, type ContainerShell } from '#modules/containers/index.ts'
 import { resolve } from 'node:path'
 import { createFiles, type Files } from '#modules/files/index.ts'
@@ -45,6 +46,7 @@ export interface Wired {
   readonly limits: Limits
   readonly inference: Inference
   readonly responses: Responses
+  readonly batches: Batches
 }
 
 /** What a deployment, or a test, brings in addition. */
@@ -151,6 +153,19 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     socketLifetimeMs: settings.responsesSocketLifetimeMs,
     socketStallMs: settings.responsesSocketStallMs,
   })
+  const batches = createBatches({
+    db,
+    durable,
+    log,
+    files,
+    webhooks,
+    inference,
+    limits,
+    responses,
+    concurrency: settings.batchesConcurrency,
+    projectChunksMax: settings.batchesProjectChunksMax,
+    bodyBytesMax: settings.httpBodyBytesMax,
+  })
   return {
     settings,
     log,
@@ -170,6 +185,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     limits,
     inference,
     responses,
+    batches,
   }
 }
 

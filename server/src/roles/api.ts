@@ -46,6 +46,7 @@ function openServer({
   inference,
   limits,
   responses,
+  batches,
 }: Wired): HttpServer {
   const seconds = metrics.histogram(
     'http_request_duration_seconds',
@@ -53,7 +54,7 @@ function openServer({
     ['operation', 'status'],
   )
   return createHttpServer({
-    routes: [orgs, files, webhooks, containers, inference, limits, responses].flatMap(({ routes }) => routes),
+    routes: [orgs, files, webhooks, containers, inference, limits, responses, batches].flatMap(({ routes }) => routes),
     sockets: responses.sockets,
     authenticate: orgs.authenticate,
     gate: limits.gate,

@@ -19,6 +19,7 @@ export function workerParts({
   containers,
   limits,
   responses,
+  batches,
 }: Wired): Part[] {
   const given = required(settings, 'restateAdminUrl', 'restateIdentityKey')
   const platform = db.as<PlatformTables>()
@@ -31,12 +32,13 @@ export function workerParts({
       ...(settings.workerUrl === null ? {} : { advertisedUri: settings.workerUrl }),
       drainMs: settings.drainTimeoutMs,
       sweepEveryMs: settings.durableSweepMs,
-      handlers: responses.handlers,
+      handlers: [...responses.handlers, ...batches.handlers],
     }),
     ...files.sweeps,
     ...webhooks.workers,
     ...containers.sweeps(responses.containersInUse),
     ...responses.sweeps,
+    ...batches.workers,
     ...limits.sweeps(responses.inFlight),
     dueSweep({
       name: 'platform.idempotency',

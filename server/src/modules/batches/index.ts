@@ -1,0 +1,1 @@
+export { createBatches, type Batches } from './module.ts'

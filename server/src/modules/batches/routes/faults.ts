@@ -1,0 +1,3 @@
+import { Fault } from '#platform/errors/fault.ts'
+
+export const noSuchBatch = () => new Fault('not_found', 'No such batch.', { param: 'batch_id' })
