@@ -1,4 +1,5 @@
 import type { Blobs } from '#platform/blobs/blobs.ts'
+import { removeOrphans } from '#platform/blobs/remove-orphans.ts'
 import type { Db } from '#platform/db/db.ts'
 import {
   dropReservedContainers,
@@ -36,7 +37,6 @@ const hostLostMs = 60_000
 const keptMs = 24 * 3_600_000
 /** So that whoever deletes page by page can ask for the page after the one that is gone. */
 const deletedKeptMs = 10 * 60_000
-const orphanAgeMs = 6 * 3_600_000
 
 /** One bounded round: ends what is due and not in use, and forgets what is gone. Returns how much there was to do. */
 export async function sweepContainers(use: SweepUses): Promise<number> {
@@ -76,21 +76,7 @@ async function dropUnneeded({ db, inUse }: SweepUses): Promise<number> {
 }
 
 /** Blobs of inline content that no container names: left by processes that died on the way. */
-export async function sweepInlineOrphans(use: SweepUses, now: Date, signal: AbortSignal): Promise<number> {
-  let removed = 0
-  let names: string[] = []
-  const check = async () => {
-    const known = await listKnownInlineBlobs(use.db, names)
-    for (const name of names) {
-      if (!known.has(name) && (await use.blobs.remove(name))) removed += 1
-    }
-    names = []
-  }
-  for await (const { name, modifiedAt } of use.blobs.list(inlineBlobPrefix)) {
-    signal.throwIfAborted()
-    if (now.getTime() - modifiedAt.getTime() > orphanAgeMs) names.push(name)
-    if (names.length >= batch) await check()
-  }
-  if (names.length > 0) await check()
-  return removed
+export function sweepInlineOrphans({ db, blobs }: SweepUses, now: Date, signal: AbortSignal): Promise<number> {
+  const listKnown = (names: readonly string[]) => listKnownInlineBlobs(db, [...names])
+  return removeOrphans({ blobs, prefix: inlineBlobPrefix, listKnown, now, signal })
 }

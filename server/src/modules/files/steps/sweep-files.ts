@@ -1,4 +1,5 @@
 import type { Blobs } from '#platform/blobs/blobs.ts'
+import { removeBlobs, removeHalves, removeOrphans } from '#platform/blobs/remove-orphans.ts'
 import type { Db } from '#platform/db/db.ts'
 import {
   expireDueFiles,
@@ -17,24 +18,23 @@ export interface SweepUses {
 }
 
 const batch = 200
-const removalsAtOnce = 8
 /** How long an ended file can still be paged from. */
 const keptForPagingMs = 86_400_000
-/** Far longer than a request may take between writing a blob and committing its row. */
-const orphanAgeMs = 6 * 3_600_000
+
+const blobsOf = (rows: readonly { blobs: string[] }[]) => rows.flatMap((row) => row.blobs)
 
 /** One bounded round: ends what is due, removes the bytes of what has ended. Returns how much there was. */
 export async function sweepFiles(use: SweepUses, signal: AbortSignal): Promise<number> {
   const expired = (await expireDueFiles(use.db, batch)) + (await expireDueUploads(use.db, batch))
   const files = await listFilesToClear(use.db, batch)
-  await removeAll(use.blobs, files, signal)
+  await removeBlobs(use.blobs, blobsOf(files), signal)
   if (files.length > 0)
     await markFilesCleared(
       use.db,
       files.map(({ id }) => id),
     )
   const uploads = await listUploadsToClear(use.db, batch)
-  await removeAll(use.blobs, uploads, signal)
+  await removeBlobs(use.blobs, blobsOf(uploads), signal)
   if (uploads.length > 0)
     await markUploadsCleared(
       use.db,
@@ -44,36 +44,15 @@ export async function sweepFiles(use: SweepUses, signal: AbortSignal): Promise<n
   return expired + files.length + uploads.length + forgotten
 }
 
-/** Removing is idempotent: a round that died half way is simply done again. */
-async function removeAll(blobs: Blobs, rows: readonly { blobs: string[] }[], signal: AbortSignal): Promise<void> {
-  const names = rows.flatMap((row) => row.blobs)
-  for (let at = 0; at < names.length; at += removalsAtOnce) {
-    signal.throwIfAborted()
-    await Promise.all(names.slice(at, at + removalsAtOnce).map((name) => blobs.remove(name)))
-  }
-}
-
 /** Removes blobs that no row names, and halves of blobs: left by processes that died on the way. Returns how many. */
 export async function sweepOrphans(
-  use: SweepUses,
+  { db, blobs }: SweepUses,
   now: Date,
   signal: AbortSignal,
-  ageMs = orphanAgeMs,
+  ageMs?: number,
 ): Promise<number> {
-  let removed = 0
-  let names: string[] = []
-  const check = async () => {
-    const known = await listKnownBlobs(use.db, names)
-    const orphans = names.filter((name) => !known.has(name)).map((name) => ({ blobs: [name] }))
-    await removeAll(use.blobs, orphans, signal)
-    removed += orphans.length
-    names = []
-  }
-  for await (const { name, modifiedAt } of use.blobs.list(blobPrefix)) {
-    signal.throwIfAborted()
-    if (now.getTime() - modifiedAt.getTime() > ageMs) names.push(name)
-    if (names.length >= batch) await check()
-  }
-  if (names.length > 0) await check()
-  return removed + (await use.blobs.removeUnfinished(ageMs))
+  const age = ageMs === undefined ? {} : { ageMs }
+  const listKnown = (names: readonly string[]) => listKnownBlobs(db, [...names])
+  const removed = await removeOrphans({ blobs, prefix: blobPrefix, listKnown, now, signal, ...age })
+  return removed + (await removeHalves(blobs, ageMs))
 }
