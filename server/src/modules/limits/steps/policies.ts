@@ -1,5 +1,6 @@
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
+import { assert } from '#platform/std/assert.ts'
 import type { Policy } from '../domain/buckets.ts'
 import type { LimitsBook } from '../domain/limits-book.ts'
 import { findStanding, type Standing } from '../store/standing.ts'
@@ -56,7 +57,8 @@ export class Policies {
       await evaluate(orgId)
       standing = await findStanding(db, orgId, projectId)
     }
-    return standing === null ? null : this.#policyOf(standing)
+    assert(standing !== null, 'an organisation that was evaluated has a standing')
+    return this.#policyOf(standing)
   }
 
   #policyOf({ tier, organizationCents, projectCents, project }: Standing): Policy | null {
