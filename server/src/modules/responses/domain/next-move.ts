@@ -36,7 +36,7 @@ export function nextMove(live: LiveResponse, contextTokens: (live: LiveResponse)
 const end = (ending: Ending): Move => ({ kind: 'end', ending })
 
 /** The first hosted shell call that has no output yet. */
-function nextShellCall(output: readonly OutputItem[]): ShellCallItem | null {
+export function nextShellCall(output: readonly OutputItem[]): ShellCallItem | null {
   const answered = new Set(output.flatMap((item) => (item.type === 'shell_call_output' ? [item.call_id] : [])))
   const open = output.find(
     (item): item is ShellCallItem =>

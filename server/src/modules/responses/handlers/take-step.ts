@@ -135,7 +135,7 @@ async function carryOut(
     const entries = [...lostCalls(begun, claimed, move, said), ...entriesOf(begun, [meter])]
     if (ending === null) await goOn(use, tx, { live, moved, entries }, attempt, { left, nextNumber: numbers.next })
     else await end(use, tx, { loaded, live, moved, ending, entries }, attempt, { left, numbers })
-    tx.afterCommit(() => settleTurns(use.limits, begun, [meter]))
+    tx.afterCommit(() => settleTurns(use.limits, begun, [meter], entries))
   })
 }
 

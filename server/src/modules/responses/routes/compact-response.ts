@@ -54,7 +54,11 @@ export const compactResponseRoute = (use: AcceptUses & CompactUses & { readonly 
       throw httpFault(error, 'input')
     } finally {
       admission.handOver()
-      for (const entry of entriesOf(live, [meter])) await use.limits.recordAlone(entry)
-      settleTurns(use.limits, live, [meter])
+      const entries = entriesOf(live, [meter])
+      try {
+        for (const entry of entries) await use.limits.recordAlone(entry)
+      } finally {
+        settleTurns(use.limits, live, [meter], entries)
+      }
     }
   })

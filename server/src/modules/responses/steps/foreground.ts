@@ -70,7 +70,7 @@ export async function beginInline(
 
   async function close(ended: LiveResponse, ending: Ending, meters: readonly TurnMeter[]): Promise<Date | null> {
     const entries = entriesOf(live, meters)
-    const settle = () => settleTurns(use.limits, live, meters)
+    const settle = () => settleTurns(use.limits, live, meters, entries)
     clearInterval(keeping ?? undefined)
     leaveShell(use, id, asked.shellPlace, 'ended')
     if (!asked.store && commit === null) {
@@ -111,6 +111,8 @@ export async function beginInline(
       output,
       conversationId,
     })
+    // A sweep took this process for dead and ended the response. What it used since then was used all the same.
+    if (row === null) await use.limits.record(tx, entries)
     return row?.ended_at ?? null
   }
 

@@ -13,13 +13,18 @@ export function entriesOf({ metering, asked }: Metered, meters: readonly TurnMet
   })
 }
 
-/** Settles what the turns reserved, once what they used is in the ledger. */
-export function settleTurns(limits: Limits, { metering, asked }: Metered, meters: readonly TurnMeter[]): void {
+/** Settles what the turns reserved to what the ledger has got for them: calls that an earlier attempt lost count as well. */
+export function settleTurns(
+  limits: Limits,
+  { metering, asked }: Metered,
+  meters: readonly TurnMeter[],
+  entries: readonly UsageEntry[],
+): void {
   if (metering === null || !metering.limited) return
   // Accepted and never begun: the request's own reservation is left.
   const turns = meters.length === 0 ? [new TurnMeter(0)] : meters
-  for (const meter of turns) {
-    const used = meter.used()
-    if (meter.reserved) limits.settleTurn(metering, meter.turn, asked.model, used === null ? [] : [used.tokens])
+  for (const { reserved, turn } of turns) {
+    const used = entries.filter((entry) => entry.turn === turn).map(({ tokens }) => tokens)
+    if (reserved) limits.settleTurn(metering, turn, asked.model, used)
   }
 }

@@ -3,6 +3,7 @@ import type { Tx } from '#platform/db/tx.ts'
 import type { Tokens, UsageEntry } from '#modules/limits/index.ts'
 import type { Ending } from '../domain/live-response.ts'
 import { charsSaid, cutOff, usageEntry } from '../domain/metering.ts'
+import { nextShellCall } from '../domain/next-move.ts'
 import { EventNumbers } from '../domain/number-events.ts'
 import { closings, toldBy } from '../domain/open-items.ts'
 import type { ResponseState } from '../domain/response-view.ts'
@@ -44,10 +45,11 @@ export async function stopResponse(use: StopUses, projectId: string, id: string,
     if (row === null) return false
     tx.afterCommit(() => leaveShell(use, id, state.asked.shellPlace, 'stopped'))
     const stored = row.background ? await storedLines(tx, id, row) : []
-    await meterCut(use, tx, state, row, stored)
+    // Read again: a step may have been committed since. From here on nothing changes any more.
+    const last = row.background ? ((await findResponse(tx, projectId, id)) ?? state) : state
+    await meterCut(use, tx, last, row, stored)
     if (row.background) {
-      // Read again: a step may have been committed since. From here on nothing changes any more.
-      const batches = lastEvents((await findResponse(tx, projectId, id)) ?? state, row, stored)
+      const batches = lastEvents(last, row, stored)
       await insertEvents(tx, batches)
       if (row.submitted) await use.startNext(tx, projectId)
       tx.afterCommit(() => use.announce(batches))
@@ -66,7 +68,7 @@ async function storedLines(tx: Tx, id: string, row: EndedRow): Promise<string[]>
 async function meterCut(
   use: StopUses,
   tx: Tx,
-  { asked }: ResponseState,
+  { asked, output }: ResponseState,
   row: EndedRow,
   stored: readonly string[],
 ): Promise<void> {
@@ -74,7 +76,8 @@ async function meterCut(
   if (metering === null) return
   const { step: turn } = row
   const used: Tokens[] = []
-  if (row.status === 'in_progress') {
+  // While a command runs no model is asked.
+  if (row.status === 'in_progress' && nextShellCall(output) === null) {
     used.push(cutOff(charsSaid(stored)))
     const entries: UsageEntry[] = used.map((tokens) =>
       usageEntry(metering, asked.model, turn, { outcome: 'interrupted', tokens }),
