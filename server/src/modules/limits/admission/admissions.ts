@@ -26,7 +26,7 @@ export interface AdmissionsUses {
   readonly local: LocalBuckets
   /** Without Valkey: `local` limits each process by itself, `refuse` lets nobody in. */
   readonly withoutValkey: 'local' | 'refuse'
-  readonly begin: (orgId: string, policy: Policy) => Promise<Beginning>
+  readonly begin: (orgId: string) => Promise<Beginning>
   readonly settlements: Settlements
   readonly decisions: DecisionLog
   readonly log: Log
@@ -75,7 +75,7 @@ export class Admissions {
     const asked = this.#bucketsFor(policy, charged, model, estimate, { requests: 1, ...extra })
     const node = estimate.background ? backgroundNode : this.#use.node
     const holder = this.#holder(node, charged, operation, model)
-    const verdict = await this.#ask(policy, charged, charged.requestId, holder, asked)
+    const verdict = await this.#ask(charged, charged.requestId, holder, asked)
     if (verdict === 'again') return new Admission(charged, {}, model, settlements)
     this.#note(charged, operation, estimate, verdict)
     const name = estimate.model ?? unknownGroup
@@ -94,7 +94,7 @@ export class Admissions {
     const id = turnReservation(charged.requestId, turn)
     const until = performance.now() + turnWaitMsMax
     for (let tries = 0; tries < turnTriesMax; tries += 1) {
-      const verdict = await this.#ask(policy, charged, id, holder, asked)
+      const verdict = await this.#ask(charged, id, holder, asked)
       if (verdict === 'again') return
       if (verdict.admitted || tries === 0) this.#note(charged, operation, estimate, verdict)
       if (verdict.admitted) return
@@ -110,7 +110,7 @@ export class Admissions {
   /** Buckets that belong to no model: a rule of its own. */
   async admitPlain(charged: Charged, operation: string, name: string, asked: readonly Bucket[]): Promise<Admission> {
     const holder = this.#holder(this.#use.node, charged, operation, null)
-    const verdict = await this.#ask(null, charged, charged.requestId, holder, asked)
+    const verdict = await this.#ask(charged, charged.requestId, holder, asked)
     if (verdict === 'again') return new Admission(charged, {}, null, this.#use.settlements)
     this.#note(charged, operation, noTokens, verdict)
     if (!verdict.admitted) throw refusal(verdict, { ...charged, name })
@@ -152,14 +152,9 @@ export class Admissions {
     return { node, projectId, keyId, operation, model: encodeURIComponent(model?.id ?? '') }
   }
 
-  async #ask(
-    policy: Policy | null,
-    { orgId }: Charged,
-    id: string,
-    holder: Holder,
-    asked: readonly Bucket[],
-  ): Promise<Verdict | 'again'> {
-    const { buckets, begin, local, withoutValkey } = this.#use
+  async #ask(charged: Charged, id: string, holder: Holder, asked: readonly Bucket[]): Promise<Verdict | 'again'> {
+    const { buckets, begin, local, withoutValkey, settlements } = this.#use
+    const { orgId } = charged
     try {
       await this.#bringBack(orgId)
       for (let tries = 0; tries < openTriesMax; tries += 1) {
@@ -168,11 +163,14 @@ export class Admissions {
           this.#look(orgId)
           return verdict
         }
-        await buckets.open(orgId, policy === null ? { lost: false, levels: [], open: [] } : await begin(orgId, policy))
+        await buckets.open(orgId, await begin(orgId))
       }
     } catch (error) {
       if (!(error instanceof CacheUnavailable)) throw error
-      if (withoutValkey === 'local') return local.admit(orgId, asked, performance.now())
+      const verdict = withoutValkey === 'local' ? local.admit(orgId, asked, performance.now()) : null
+      // Valkey may have let it in without our hearing of it: what is refused here keeps nothing reserved there.
+      if (verdict?.admitted !== true && error.cause !== undefined) settlements.release(charged, id)
+      if (verdict !== null) return verdict
     }
     throw new Fault('server_overloaded', 'Limits cannot be checked right now, and without them nobody is let in.', {
       retryAfterMs: unavailableRetryMs,

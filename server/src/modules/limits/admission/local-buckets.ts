@@ -55,7 +55,9 @@ export class LocalBuckets {
     const levels = this.#organizations.get(orgId)
     if (levels === undefined) return []
     this.#organizations.delete(orgId)
-    return [...levels.values()].map(({ bucket: { field, limit, periodMs, metric } }) => {
+    // Spend is counted when it is settled, with what was really spent.
+    const emptying = [...levels.values()].filter(({ bucket }) => bucket.periodMs > 0)
+    return emptying.map(({ bucket: { field, limit, periodMs, metric } }) => {
       const amount = levelNow(levels, { field, limit, periodMs, metric, level: 'organization', cost: 0 }, now)
       return { field, limit: periodMs === 0 ? 0 : Math.max(limit, Math.round(limit / this.#share)), periodMs, amount }
     })
