@@ -200,7 +200,7 @@ export class Admissions {
 
   #note(charged: Charged, operation: string, estimate: Estimate, verdict: Verdict): void {
     const { orgId, projectId, requestId } = charged
-    const { buckets, before, binding, retryAfterMs } = verdict
+    const { buckets, before, binding, clockMicros, retryAfterMs } = verdict
     const asked = buckets.map(({ field, level, metric, limit, cost }, at) => ({
       bucket: field,
       level,
@@ -218,6 +218,7 @@ export class Admissions {
       tokens_charged: tokens,
       buckets: asked,
       binding: binding?.field ?? null,
+      clock_micros: clockMicros,
       ...(retryAfterMs === null ? {} : { retry_after_ms: retryAfterMs }),
     }
     const kind = verdict.admitted ? 'admitted' : 'refused'

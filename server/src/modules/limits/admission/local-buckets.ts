@@ -43,7 +43,14 @@ export class LocalBuckets {
       const level = (before[at] ?? 0) + bucket.cost
       levels.set(bucket.field, { bucket, level: admitted ? level : Math.min(bucket.limit, level), at: now })
     }
-    return { admitted, buckets, before, binding, retryAfterMs: wait === null ? null : Math.ceil(wait) }
+    return {
+      admitted,
+      buckets,
+      before,
+      binding,
+      clockMicros: null,
+      retryAfterMs: wait === null ? null : Math.ceil(wait),
+    }
   }
 
   holds(orgId: string): boolean {

@@ -56,8 +56,12 @@ export function readOpen(id: string, text: string): OpenReservation | null {
   }
 }
 
-/** What a reservation held, for whoever wants to know why. */
-export function readHeld(text: string): { field: string; cost: number }[] {
+/** What a reservation held and when it was settled, for whoever wants to know why. */
+export function readSettled(text: string): { clock_micros: number; reserved: { field: string; cost: number }[] } {
+  return { clock_micros: Number(text.split('|', 1)[0]), reserved: readHeld(text) }
+}
+
+function readHeld(text: string): { field: string; cost: number }[] {
   const held = text.split('|').at(-1) ?? ''
   return held
     .split(';')

@@ -3,8 +3,9 @@
  * field with two numbers: how full it was, and when that was true. It empties itself evenly, limit per period.
  * `local-buckets.ts` does the same in this process, for when Valkey is away.
  *
- * Beside the buckets the hash has `@` (made anew at, expiry set at), `o:<id>` for every open reservation, and
- * `t:<bucket>` for the last slot that was promised to a request that it refused.
+ * Beside the buckets the hash has `@` (lost at, expiry set at, ledger read at), `o:<id>` for every open reservation,
+ * `t:<bucket>` for the last slot that was promised to a request that it refused, and `r` while spend and days should be
+ * counted again from the ledger.
  */
 const levelNow = `
 local function level_now(packed, now, lost, limit, period)
@@ -29,29 +30,30 @@ end
 `
 
 /**
- * KEYS: hash. ARGV: reservation id, its holder, what of it is settled later, hash lifetime in seconds, then five for each
- * bucket: field, limit, period in microseconds (0: does not empty itself), cost, whether a refused request takes it too.
- * Gives `new` when there is no hash, `again` when the reservation is open already, else: admitted (1 or 0), bucket that
- * bound (from 1), milliseconds to come back after (-1: never), and the levels before, in one text.
+ * KEYS: hash. ARGV: reservation id, its holder, what of it is settled later, hash lifetime in seconds, four numbers for
+ * each bucket, packed, and then the field of each. The numbers: limit, period in microseconds (0: does not empty itself),
+ * cost, whether a refused request takes it too. Gives `new` when there is no hash, `again` when the reservation is open
+ * already, else admitted (1 or 0), bucket that bound (from 1), milliseconds to come back after (-1: never), and the levels
+ * before: all numbers, packed. It runs for every request, so it makes few tables and no text of any number.
  */
 export const admitScript = `${levelNow}
-local key = KEYS[1]
-local buckets = (#ARGV - 4) / 5
-local fields = { '@', 'o:' .. ARGV[1] }
-for i = 1, buckets do fields[i + 2] = ARGV[i * 5] end
-local held = redis.call('HMGET', key, unpack(fields))
+local key, id = KEYS[1], 'o:' .. ARGV[1]
+local buckets = #ARGV - 5
+local held = redis.call('HMGET', key, '@', id, unpack(ARGV, 6))
 if not held[1] then return 'new' end
 if held[2] then return 'again' end
-local lost, expiry_set = struct.unpack('dd', held[1])
-local now = clock()
-local levels, shown = {}, {}
+local pack = struct.pack
+local lost, expiry_set, read_at = struct.unpack('ddd', held[1])
+local numbers = { struct.unpack(string.rep('dddd', buckets), ARGV[5]) }
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local levels = {}
 local binding, wait, never = 0, 0, false
+local at = 1
 for i = 1, buckets do
-  local at = i * 5
-  local limit, period, cost = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
+  local limit, period, cost = numbers[at], numbers[at + 1], numbers[at + 2]
   local level = level_now(held[i + 2], now, lost, limit, period)
   levels[i] = level
-  shown[i] = string.format('%.6f', level)
   local over = level + cost - limit
   if over > 0.0000001 and not never then
     if period == 0 or cost > limit then
@@ -61,113 +63,176 @@ for i = 1, buckets do
       if free > wait or binding == 0 then binding, wait = i, free end
     end
   end
+  at = at + 4
 end
-local writes = {}
+local writes, count = {}, 0
 if binding == 0 then
+  at = 3
   for i = 1, buckets do
-    writes[#writes + 1] = ARGV[i * 5]
-    writes[#writes + 1] = struct.pack('dd', levels[i] + ARGV[i * 5 + 3], now)
+    writes[count + 1] = ARGV[i + 5]
+    writes[count + 2] = pack('dd', levels[i] + numbers[at], now)
+    count = count + 2
+    at = at + 4
   end
-  writes[#writes + 1] = 'o:' .. ARGV[1]
-  writes[#writes + 1] = string.format('%.0f', now) .. '|' .. ARGV[2] .. '|' .. ARGV[3]
+  writes[count + 1] = id
+  writes[count + 2] = time[1] .. string.rep('0', 6 - #time[2]) .. time[2] .. '|' .. ARGV[2] .. '|' .. ARGV[3]
+  count = count + 2
 else
+  at = 1
   for i = 1, buckets do
-    local at = i * 5
-    if ARGV[at + 4] == '1' then
-      writes[#writes + 1] = ARGV[at]
-      writes[#writes + 1] = struct.pack('dd', math.max(levels[i], math.min(tonumber(ARGV[at + 1]), levels[i] + ARGV[at + 3])), now)
+    if numbers[at + 3] == 1 then
+      writes[count + 1] = ARGV[i + 5]
+      writes[count + 2] = pack('dd', math.max(levels[i], math.min(numbers[at], levels[i] + numbers[at + 2])), now)
+      count = count + 2
     end
+    at = at + 4
   end
   if not never then
     -- Everyone who is refused is told a slot of their own, a little wider apart than the bucket gives them out.
-    local at = binding * 5
-    local limit, period, cost = tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-    if ARGV[at + 4] == '1' then wait = math.max(wait, cost * period / limit) end
-    local promised = tonumber(redis.call('HGET', key, 't:' .. ARGV[at]) or '0')
-    local slot = math.max(now + wait, promised + 1.1 * cost * period / limit)
+    at = binding * 4 - 3
+    local each = numbers[at + 2] * numbers[at + 1] / numbers[at]
+    if numbers[at + 3] == 1 then wait = math.max(wait, each) end
+    local field = 't:' .. ARGV[binding + 5]
+    local promised = redis.call('HGET', key, field)
+    local slot = now + wait
+    if promised then slot = math.max(slot, struct.unpack('d', promised) + 1.1 * each) end
     if slot - now <= 60000000 then
-      writes[#writes + 1] = 't:' .. ARGV[at]
-      writes[#writes + 1] = string.format('%.0f', slot)
+      writes[count + 1] = field
+      writes[count + 2] = pack('d', slot)
+      count = count + 2
     end
     wait = slot - now
   end
 end
 if now - expiry_set > 3600000000 then
-  writes[#writes + 1] = '@'
-  writes[#writes + 1] = struct.pack('dd', lost, now)
+  writes[count + 1] = '@'
+  writes[count + 2] = pack('ddd', lost, now, read_at)
+  count = count + 2
   redis.call('EXPIRE', key, ARGV[4])
 end
-if #writes > 0 then redis.call('HSET', key, unpack(writes)) end
-if binding == 0 then return { 1, 0, 0, table.concat(shown, ' ') } end
-return { 0, binding, never and -1 or math.ceil(wait / 1000), table.concat(shown, ' ') }
+if count > 0 then redis.call('HSET', key, unpack(writes)) end
+local told = binding == 0 and 1 or 0
+local back = never and -1 or math.ceil(wait / 1000)
+return pack('ddd' .. string.rep('d', buckets), told, binding, back, unpack(levels))
 `
 
 /**
- * KEYS: hash. ARGV: reservation id, `settle` or `release`, tokens used (empty: the charge of tokens stands), spend.
- * The reservation has, for each bucket that is settled: kind, field, limit, period and cost, as admitted. Gives what it
- * had, or nil when it is not open (any more).
+ * KEYS: hash. ARGV: reservation id, `settle` or `release`, tokens used (empty: the charge of tokens stands), spend, how
+ * long ago that was written to the ledger in microseconds (empty: it may have been settled before), and the fields of
+ * spend. The reservation has, for each bucket that is settled: kind, field, limit, period and cost, as admitted. Gives
+ * what it had, or nil when it is not open: it was settled before, or went down with an earlier Valkey, or was made without
+ * one. What was spent then counts all the same, unless the hash was made from a ledger that had it.
  */
 export const settleScript = `${levelNow}
-local key = KEYS[1]
-local head = redis.call('HMGET', key, '@', 'o:' .. ARGV[1])
+local key, id = KEYS[1], 'o:' .. ARGV[1]
+local head = redis.call('HMGET', key, '@', id)
 local open = head[2]
-if not open then return nil end
-local lost = struct.unpack('dd', head[1])
-redis.call('HDEL', key, 'o:' .. ARGV[1])
+if not head[1] or (not open and ARGV[5] == '') then return nil end
+local lost, _, read_at = struct.unpack('ddd', head[1])
 local now = clock()
-local writes = {}
-for kind, field, limit, period, cost in string.gmatch(open, '([dts]) ([^ ]+) ([^ ]+) ([^ ]+) ([^;]+);') do
-  limit, period, cost = tonumber(limit), tonumber(period), tonumber(cost)
-  local delta = 0
-  if ARGV[2] == 'release' then delta = -cost
-  elseif kind == 't' and ARGV[3] ~= '' then delta = ARGV[3] - cost
-  elseif kind == 's' then delta = ARGV[4] - cost end
-  if delta ~= 0 then
-    local level = level_now(redis.call('HGET', key, field), now, lost, limit, period)
-    writes[#writes + 1] = field
-    writes[#writes + 1] = struct.pack('dd', math.max(0, level + delta), now)
-  end
+local writes, count = {}, 0
+local function change(field, limit, period, delta)
+  local level = level_now(redis.call('HGET', key, field), now, lost, limit, period)
+  writes[count + 1] = field
+  writes[count + 2] = struct.pack('dd', math.max(0, level + delta), now)
+  count = count + 2
 end
-if #writes > 0 then redis.call('HSET', key, unpack(writes)) end
+if open then
+  redis.call('HDEL', key, id)
+  local release, tokens = ARGV[2] == 'release', tonumber(ARGV[3])
+  -- With the charge of tokens standing, only spend is settled.
+  local kinds = (release or tokens) and '([dts])' or '(s)'
+  for kind, field, limit, period, cost in string.gmatch(open, kinds .. ' ([^ ]+) ([^ ]+) ([^ ]+) ([^;]+);') do
+    local delta = 0
+    if release then delta = -cost
+    elseif kind == 't' then delta = tokens - cost
+    elseif kind == 's' then delta = ARGV[4] - cost end
+    if delta ~= 0 then change(field, tonumber(limit), tonumber(period), delta) end
+  end
+elseif read_at <= now - ARGV[5] then
+  for i = 6, #ARGV do change(ARGV[i], 0, 0, tonumber(ARGV[4])) end
+  writes[count + 1], writes[count + 2] = 'r', '1'
+  count = count + 2
+end
+if count > 0 then redis.call('HSET', key, unpack(writes)) end
 return open
 `
 
 /**
- * KEYS: hash. ARGV: field, limit, period and amount for each bucket. Adds what was used without a reservation; a bucket
- * may be fuller than its limit then. Nothing when there is no hash: it is made from the ledger.
+ * KEYS: hash. ARGV: for how long it was counted elsewhere, in microseconds (0: just now), then field, limit, period and
+ * amount for each bucket. Adds what was used without a reservation; a bucket may be fuller than its limit then. Gives 0
+ * when there is no hash: it is made from the ledger, and then has its days as well.
  */
 export const addScript = `${levelNow}
 local head = redis.call('HGET', KEYS[1], '@')
 if not head then return 0 end
-local lost = struct.unpack('dd', head)
+local lost, _, read_at = struct.unpack('ddd', head)
 local now = clock()
-for i = 1, #ARGV, 4 do
-  local level = level_now(redis.call('HGET', KEYS[1], ARGV[i]), now, lost, tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2]))
-  redis.call('HSET', KEYS[1], ARGV[i], struct.pack('dd', level + ARGV[i + 3], now))
+local since = now - ARGV[1]
+for i = 2, #ARGV, 4 do
+  local limit, period = tonumber(ARGV[i + 1]), tonumber(ARGV[i + 2])
+  if period ~= 86400000000 or read_at <= since then
+    local level = level_now(redis.call('HGET', KEYS[1], ARGV[i]), now, lost, limit, period)
+    redis.call('HSET', KEYS[1], ARGV[i], struct.pack('dd', level + ARGV[i + 3], now))
+  end
 end
+if tonumber(ARGV[1]) > 0 then redis.call('HSET', KEYS[1], 'r', '1') end
 return 1
 `
 
 /**
- * KEYS: hash. ARGV: whether buckets were lost (1 or 0), hash lifetime in seconds, number of levels, then field and level
- * for each, then reservation id and its text for each that was open. Makes the hash unless somebody has just made it.
+ * KEYS: hash. ARGV: whether buckets were lost (1 or 0), hash lifetime in seconds, when the ledger was read in microseconds
+ * (empty: now), number of levels, then field and level for each, then reservation id and its text for each that was open.
+ * Makes the hash unless somebody has just made it.
  */
 export const openScript = `
 local key = KEYS[1]
 if redis.call('EXISTS', key) == 1 then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local writes = { '@', struct.pack('dd', ARGV[1] == '1' and now or 0, now) }
-local levels = tonumber(ARGV[3])
-for i = 4, 3 + 2 * levels, 2 do
+local read_at = tonumber(ARGV[3]) or now
+local writes = { '@', struct.pack('ddd', ARGV[1] == '1' and now or 0, now, read_at), 'r', '1' }
+local levels = tonumber(ARGV[4])
+local set = function()
+  redis.call('HSET', key, unpack(writes))
+  writes = {}
+end
+for i = 5, 4 + 2 * levels, 2 do
   writes[#writes + 1] = ARGV[i]
   writes[#writes + 1] = struct.pack('dd', tonumber(ARGV[i + 1]), now)
+  if #writes >= 1000 then set() end
 end
-for i = 4 + 2 * levels, #ARGV, 2 do
+for i = 5 + 2 * levels, #ARGV, 2 do
   writes[#writes + 1] = 'o:' .. ARGV[i]
   writes[#writes + 1] = string.format('%.0f', now) .. '|' .. ARGV[i + 1]
+  if #writes >= 1000 then set() end
 end
-redis.call('HSET', key, unpack(writes))
+if #writes > 0 then set() end
 redis.call('EXPIRE', key, ARGV[2])
+return 1
+`
+
+/**
+ * KEYS: hash. ARGV: when the ledger was about to be read in microseconds, then field and level for each bucket of a day or
+ * a month. Sets them to what the ledger has, unless one was changed since: then the ledger may know more, or less.
+ */
+export const recountScript = `
+local key, read_at = KEYS[1], tonumber(ARGV[1])
+if redis.call('HEXISTS', key, 'r') == 0 then return 0 end
+local levels, kept = {}, {}
+for i = 2, #ARGV, 2 do levels[ARGV[i]] = tonumber(ARGV[i + 1]) end
+for _, field in ipairs(redis.call('HKEYS', key)) do
+  local kind = string.sub(field, 1, 2)
+  if kind == 'o:' then return 0 end
+  if kind ~= 't:' and (string.find(field, '[TR]PD:') or string.find(field, 'spend:')) then
+    local _, at = struct.unpack('dd', redis.call('HGET', key, field))
+    if at >= read_at then return 0 end
+    levels[field] = levels[field] or 0
+  end
+end
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+for field, level in pairs(levels) do redis.call('HSET', key, field, struct.pack('dd', level, now)) end
+redis.call('HDEL', key, 'r')
 return 1
 `

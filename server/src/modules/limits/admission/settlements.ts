@@ -6,7 +6,7 @@ import type { LimitedModel } from '../domain/limits-book.ts'
 import { spendFields } from '../domain/month.ts'
 import type { DecisionLog } from '../steps/decision-log.ts'
 import type { Charged, Settling } from './admission.ts'
-import { readHeld } from './reservation.ts'
+import { readSettled } from './reservation.ts'
 import type { ValkeyBuckets } from './valkey-buckets.ts'
 
 export interface SettlementsUses {
@@ -107,7 +107,7 @@ export class Settlements implements Settling {
 
   #note({ charged, id, tokens, nanos, release }: Due, held: string): void {
     const { requestId, orgId, projectId } = charged
-    const detail = { reservation: id, reserved: readHeld(held), ...(release ? {} : { tokens, cost_nanos: nanos }) }
+    const detail = { reservation: id, ...readSettled(held), ...(release ? {} : { tokens, cost_nanos: nanos }) }
     const kind = release ? 'released' : 'settled'
     this.#use.decisions.note({ at: new Date(), requestId, orgId, projectId, kind, detail })
   }

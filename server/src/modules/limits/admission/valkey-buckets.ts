@@ -8,11 +8,13 @@ import { addScript, admitScript, openScript, settleScript } from './scripts.ts'
 const hashSeconds = 2 * 86_400
 /** A promise of a slot beyond this is not kept track of, and no SDK waits longer. */
 const slotMsMax = 60_000
-/** Slots are promised a tenth wider apart than the bucket gives them out; coming a little late keeps the order. */
+/** Slots are promised at least a tenth wider apart than the bucket gives them out; coming a little late keeps the order. */
 const jitterShare = 0.05
 const jitterMsMax = 1_000
 const openPage = 1_000
 const organizationsPage = 1_000
+
+type Decided = [admitted: number, at: number, waitMs: number, levels: string, clockMicros: string]
 
 export interface Reservation {
   readonly id: string
@@ -67,16 +69,17 @@ export class ValkeyBuckets {
     for (const { field, limit, periodMs, cost, metric } of buckets) {
       args.push(field, limit, periodMs * 1_000, cost, isTakenAlways(metric) ? '1' : '0')
     }
-    const reply = (await this.#admit([this.#key(orgId)], args)) as string | [number, number, number, string]
+    const reply = (await this.#admit([this.#key(orgId)], args)) as string | Decided
     if (reply === 'new') return null
     if (reply === 'again') return 'again'
-    const [admitted, at, waitMs, levels] = reply as [number, number, number, string]
+    const [admitted, at, waitMs, levels, clockMicros] = reply as Decided
     const binding = at === 0 ? null : (buckets[at - 1] ?? null)
     return {
       admitted: admitted === 1,
       buckets,
       before: levels.split(' ').map(Number),
       binding,
+      clockMicros: Number(clockMicros),
       retryAfterMs: binding === null || waitMs < 0 ? null : this.#comeBack(binding, waitMs),
     }
   }

@@ -34,7 +34,7 @@ export function explanation(
   }
 }
 
-function decided({ at, kind, detail }: DecisionRow): Decided {
+function decided({ at, kind, detail: { clock_micros: _exactly, ...detail } }: DecisionRow): Decided {
   return { retry_after_ms: null, ...(detail as object), at: seconds(at), kind } as Decided
 }
 

@@ -9,6 +9,8 @@ export interface Verdict {
   readonly before: readonly number[]
   /** The bucket that refused; null when admitted. */
   readonly binding: Bucket | null
+  /** When it was decided, by the clock that the buckets are kept by; null: without Valkey. */
+  readonly clockMicros: number | null
   /** When to come back; null when waiting does not help. */
   readonly retryAfterMs: number | null
 }

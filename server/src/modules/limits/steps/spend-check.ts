@@ -59,7 +59,7 @@ function over(charged: Charged, level: Level, limit: number): Error {
   const month = monthOf(new Date())
   const binding: Bucket = { field: `spend:${month}`, level, metric: 'spend', limit, periodMs: 0, cost: 0 }
   return refusal(
-    { admitted: false, buckets: [binding], before: [limit], binding, retryAfterMs: null },
+    { admitted: false, buckets: [binding], before: [limit], binding, clockMicros: null, retryAfterMs: null },
     { ...charged, name: month },
   )
 }

@@ -1,6 +1,6 @@
 import type { Db } from '#platform/db/db.ts'
 import { requestOf, turnReservation } from '../admission/admissions.ts'
-import { backgroundNode, readHeld, type OpenReservation } from '../admission/reservation.ts'
+import { backgroundNode, readSettled, type OpenReservation } from '../admission/reservation.ts'
 import type { ValkeyBuckets } from '../admission/valkey-buckets.ts'
 import type { LimitsTables } from '../store/tables.ts'
 import { listUsed, type UsageEntry } from '../store/usage.ts'
@@ -84,7 +84,7 @@ async function settleOne(
   if (used === null && one.node !== backgroundNode && one.model !== '') await use.record([cutOff(orgId, one)])
   const detail = {
     reservation: id,
-    reserved: readHeld(held),
+    ...readSettled(held),
     by: 'sweep',
     ...(used === null ? {} : { tokens: used.tokens, cost_nanos: used.nanos }),
   }
