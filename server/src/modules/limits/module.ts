@@ -7,6 +7,7 @@ import type { Database } from '#platform/db/db.ts'
 import { dueSweep } from '#platform/db/due-sweep.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
 import type { Tx } from '#platform/db/tx.ts'
+import { Fault } from '#platform/errors/fault.ts'
 import type { Gate } from '#platform/http/gate.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
@@ -99,6 +100,12 @@ export interface Limits {
   pinTier(orgId: OrgId, tier: Exclude<Tier, 'none'> | null): Promise<void>
 }
 
+/** An organisation that may not begin has no limits to keep either. */
+function withoutTier(error: unknown): null {
+  if (error instanceof Fault) return null
+  throw error
+}
+
 const sweepEveryMs = 5_000
 const partitionsEveryMs = 3_600_000
 
@@ -120,7 +127,8 @@ export function createLimits(uses: LimitsUses): Limits {
     evaluate: async (orgId) => void (await db.tx((tx) => evaluateTier(tiers, tx, orgId as OrgId))),
   })
   const spend = new SpendCheck({ db, policies })
-  const begin = { db, book, findModel, openResponses: uses.openResponses, backgroundNode }
+  const policyOf = (orgId: string, projectId: string) => policies.get(orgId, projectId).catch(withoutTier)
+  const begin = { db, book, findModel, policyOf, openResponses: uses.openResponses, backgroundNode }
   const admissions = new Admissions({
     book,
     findModel,
@@ -128,7 +136,7 @@ export function createLimits(uses: LimitsUses): Limits {
     buckets,
     local: new LocalBuckets(uses.localShare),
     withoutValkey: uses.withoutValkey,
-    begin: (orgId, policy) => beginBuckets(begin, orgId, policy),
+    begin: (orgId) => beginBuckets(begin, orgId),
     settlements,
     decisions,
     log,

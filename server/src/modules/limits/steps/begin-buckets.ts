@@ -23,6 +23,8 @@ export interface BeginUses {
   readonly db: Db<LimitsTables>
   readonly book: LimitsBook
   readonly findModel: (name: string) => LimitedModel | null
+  /** What holds for a project; null: no limits. */
+  readonly policyOf: (orgId: string, projectId: string) => Promise<Policy | null>
   readonly openResponses: (orgId: string) => Promise<readonly OpenResponse[]>
   /** Name for a holder that is gone or unknown. */
   readonly backgroundNode: string
@@ -35,7 +37,7 @@ const useRowsMax = 50_000
 const noCosts = { requests: 0, tokens: 0, images: 0, audioMinutes: 0, spendNanos: 0 }
 
 /** What the buckets of an organisation begin with: the ledger has what was used, and open responses what they may use. */
-export async function beginBuckets(use: BeginUses, orgId: string, policy: Policy): Promise<Beginning> {
+export async function beginBuckets(use: BeginUses, orgId: string): Promise<Beginning> {
   const now = new Date()
   const month = monthOf(now)
   const [lost, spent, day, open] = await Promise.all([
@@ -44,16 +46,21 @@ export async function beginBuckets(use: BeginUses, orgId: string, policy: Policy
     listUseOfDay(use.db, orgId, useRowsMax),
     use.openResponses(orgId),
   ])
+  const policies = await policiesOf(use, orgId, [
+    ...day.map((row) => row.project_id),
+    ...open.map(({ projectId }) => projectId),
+  ])
   const levels = new Map<string, number>()
   const add = (field: string, amount: number) => levels.set(field, (levels.get(field) ?? 0) + amount)
   for (const { project_id: projectId, nanos } of spent) {
     add(`spend:${month}`, nanos)
     add(`${projectId}:spend:${month}`, nanos)
   }
-  for (const one of dayLevels(use, policy, day)) levels.set(one.field, one.level)
+  for (const one of dayLevels(use, policies, day)) levels.set(one.field, one.level)
   const reserved = open.flatMap((response) => {
     const model = use.findModel(response.model)
-    if (model === null) return []
+    const policy = policies.get(response.projectId) ?? null
+    if (model === null || policy === null) return []
     const output = response.outputMax ?? model.maxOutputTokens
     const cost = costNanos(model, { input: 0, cached: 0, output })
     const { projectId, keyId, node } = response
@@ -72,12 +79,28 @@ export async function beginBuckets(use: BeginUses, orgId: string, policy: Policy
   return { lost, levels: [...levels].map(([field, level]) => ({ field, level })), open: reserved }
 }
 
+/** Each project has limits of its own beside those of the organisation. */
+async function policiesOf(
+  use: BeginUses,
+  orgId: string,
+  projectIds: readonly string[],
+): Promise<ReadonlyMap<string, Policy | null>> {
+  const policies = new Map<string, Policy | null>()
+  for (const projectId of new Set(projectIds)) policies.set(projectId, await use.policyOf(orgId, projectId))
+  return policies
+}
+
 /** Replays the last day: each bucket fills with what was used and empties itself in between. */
-function dayLevels(use: BeginUses, policy: Policy, day: readonly DayUse[]): { field: string; level: number }[] {
+function dayLevels(
+  use: BeginUses,
+  policies: ReadonlyMap<string, Policy | null>,
+  day: readonly DayUse[],
+): { field: string; level: number }[] {
   const held = new Map<string, { bucket: Bucket; level: number; agoMs: number }>()
   for (const { project_id: projectId, model: name, ago_ms: agoMs, requests, tokens } of day) {
     const model = use.findModel(name)
-    if (model === null) continue
+    const policy = policies.get(projectId) ?? null
+    if (model === null || policy === null) continue
     const asked = { book: use.book, policy, projectId, group: groupOf(use.book, model), long: false, month: '' }
     const buckets = bucketsOf({ ...asked, costs: { ...noCosts, requests, tokens } })
     for (const bucket of buckets.filter(({ periodMs }) => periodMs === dayMs)) {
