@@ -18,6 +18,8 @@ export interface SweepUses {
 
 /** A reservation that is younger may be about to be settled by whoever made it. */
 const ageMsMin = 15_000
+/** Whoever wrote the ledger settles right after: only when that has not come is it left to the sweep. */
+const settledMsMax = 3_000
 const idleMs = 3_600_000
 const pagesMax = 1_000
 
@@ -60,12 +62,19 @@ async function settleLost(
   }
   if (left.length === 0) return 0
   const requestIds = [...new Set(left.map(({ id }) => requestOf(id)))]
+  // In this order: what ends in between is in the ledger that is read after.
   const running = await use.inFlight(requestIds)
-  const lost = left.filter(({ id }) => !running.has(requestOf(id)))
-  const rows = await listUsed(use.db, orgId, [...new Set(lost.map(({ id }) => requestOf(id)))])
+  const rows = await listUsed(use.db, orgId, requestIds)
   const used = new Map(rows.map((row) => [turnReservation(row.request_id, row.turn), row]))
-  for (const one of lost) await settleOne(use, orgId, one, used.get(one.id) ?? null)
-  return lost.length
+  let settled = 0
+  for (const one of left) {
+    const row = used.get(one.id) ?? null
+    // A turn is in the ledger once it is over, whether or not its response goes on.
+    if (row === null ? running.has(requestOf(one.id)) : row.ago_ms < settledMsMax) continue
+    await settleOne(use, orgId, one, row)
+    settled += 1
+  }
+  return settled
 }
 
 async function settleOne(
@@ -75,13 +84,14 @@ async function settleOne(
   used: { tokens: number; nanos: number } | null,
 ): Promise<void> {
   const { id, projectId } = one
+  // First the ledger: a process that dies in between leaves the reservation to the next sweep.
+  if (used === null && one.node !== backgroundNode && one.model !== '') await use.record([cutOff(orgId, one)])
   const held =
     used === null
       ? await use.buckets.release(orgId, id)
       : await use.buckets.settle(orgId, id, use.settlesTokens ? used.tokens : null, used.nanos)
   if (held === null) return
   const requestId = requestOf(id)
-  if (used === null && one.node !== backgroundNode && one.model !== '') await use.record([cutOff(orgId, one)])
   const detail = {
     reservation: id,
     ...readSettled(held),

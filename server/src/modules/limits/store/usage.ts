@@ -106,11 +106,14 @@ interface UsedRow {
   turn: number
   tokens: number
   nanos: number
+  /** Since it was written. */
+  ago_ms: number
 }
 
 const ofRequests = statement<[string, string[]], UsedRow>(
   'limits.usage-of-requests',
-  `select request_id, turn, sum(input_tokens + output_tokens)::bigint as tokens, sum(cost_nanos)::bigint as nanos
+  `select request_id, turn, sum(input_tokens + output_tokens)::bigint as tokens, sum(cost_nanos)::bigint as nanos,
+     extract(epoch from clock_timestamp() - max(at))::float8 * 1000 as ago_ms
    from limits.usage where org_id = $1 and request_id = any($2::text[]) group by request_id, turn`,
 )
 
