@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { describe, test } from 'node:test'
 import { faults, type FaultCode, type FaultEntry } from '@switchyard/contracts/errors.ts'
 import type { Operation } from '@switchyard/contracts/operation.ts'
 import { operations } from '@switchyard/contracts/operations.ts'
@@ -67,27 +67,67 @@ async function provoke(
   return { ...reply, shouldRetry: reply.headers.get('x-should-retry') }
 }
 
-test('every fault that an operation declares can be met, as the catalogue says, and changes nothing', async (t) => {
-  const app = await sweepApp(t)
-  const place = ownPlace(app)
-  for (const operation of sweptOperations()) {
-    for (const code of operation.faults ?? []) {
+type Reply = Awaited<ReturnType<typeof provoke>>
+
+function assertIsAs(code: FaultCode, { param }: Provocation, reply: Reply): void {
+  const entry: FaultEntry = faults[code]
+  assert.equal(reply.status, entry.status, reply.text)
+  const { message, ...rest } = reply.error ?? { message: '' }
+  assert.deepEqual(rest, { type: entry.type, code: entry.wireCode ?? code, param })
+  assert.ok(message.length > 10)
+  assert.equal(reply.shouldRetry, entry.retry === undefined ? null : String(entry.retry))
+}
+
+interface Declared {
+  readonly operation: Operation
+  readonly code: FaultCode
+  readonly faultCase: FaultCase
+}
+
+function allDeclared(): Declared[] {
+  return sweptOperations().flatMap((operation) =>
+    (operation.faults ?? []).map((code) => {
+      const faultCase = cases[operation.id]?.[code]
+      assert.ok(faultCase !== undefined)
+      return { operation, code, faultCase }
+    }),
+  )
+}
+
+const nothingChanged = 'a refused request changed something'
+
+// Each on an app of its own; the second one waits.
+describe('faults', { concurrency: true }, () => {
+  test('every fault that an operation declares can be met, as the catalogue says, and changes nothing', async (t) => {
+    const app = await sweepApp(t)
+    const place = ownPlace(app)
+    for (const { operation, code, faultCase } of allDeclared().filter((one) => one.faultCase.waits !== true)) {
       await t.test(`${operation.id}: ${code}`, async () => {
-        const provocation = await cases[operation.id]?.[code]?.(place)
-        assert.ok(provocation !== undefined)
+        const provocation = await faultCase(place)
         const before = await snapshot(app)
-        const reply = await provoke(place, operation, provocation)
-        const entry: FaultEntry = faults[code]
-        assert.equal(reply.status, entry.status, reply.text)
-        const { message, ...rest } = reply.error ?? { message: '' }
-        assert.deepEqual(rest, { type: entry.type, code: entry.wireCode ?? code, param: provocation.param })
-        assert.ok(message.length > 10)
-        assert.equal(reply.shouldRetry, entry.retry === undefined ? null : String(entry.retry))
-        if (provocation.leaves !== true) {
-          assert.deepEqual(await snapshot(app), before, 'a refused request changed something')
-        }
+        assertIsAs(code, provocation, await provoke(place, operation, provocation))
+        if (provocation.leaves !== true) assert.deepEqual(await snapshot(app), before, nothingChanged)
         await provocation.undo?.()
       })
     }
-  }
+  })
+
+  test('so can every fault that comes after a wait', async (t) => {
+    const app = await sweepApp(t)
+    const place = ownPlace(app)
+    const provoked: (Declared & { provocation: Provocation })[] = []
+    for (const one of allDeclared().filter(({ faultCase }) => faultCase.waits === true)) {
+      provoked.push({ ...one, provocation: await one.faultCase(place) })
+    }
+    const before = await snapshot(app)
+    const replies = provoked.map(({ operation, provocation }) => provoke(place, operation, provocation))
+    for (const [at, { operation, code, provocation }] of provoked.entries()) {
+      await t.test(`${operation.id}: ${code}`, async () => {
+        const reply = await replies[at]
+        assert.ok(reply !== undefined)
+        assertIsAs(code, provocation, reply)
+      })
+    }
+    assert.deepEqual(await snapshot(app), before, nothingChanged)
+  })
 })

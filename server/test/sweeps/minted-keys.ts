@@ -12,12 +12,23 @@ export interface MintedKey {
   readonly value: string
 }
 
+type ServiceAccount = Awaited<ReturnType<typeof newServiceAccount>>
+
+const accounts = new WeakMap<object, Promise<ServiceAccount>>()
+
+/** One for all keys of a project: whose a key is, is not what tells them apart. */
+function accountOf(at: Place): Promise<ServiceAccount> {
+  const made = accounts.get(at.project) ?? newServiceAccount(at)
+  accounts.set(at.project, made)
+  return made
+}
+
 /** A fresh key of a kind, restricted to the scopes given; none means no restriction. */
 export async function mintKey(at: Place, auth: Auth, scopes: readonly string[] = []): Promise<MintedKey> {
   const body = { name: 'minted', scopes }
   switch (auth) {
     case 'project_key': {
-      const params = { project_id: at.project.id, service_account_id: (await newServiceAccount(at)).id }
+      const params = { project_id: at.project.id, service_account_id: (await accountOf(at)).id }
       return await make(at, createServiceAccountKey, { params, body })
     }
     case 'admin_key':

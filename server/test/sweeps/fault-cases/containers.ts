@@ -41,6 +41,9 @@ const away: FaultCase = async (at) => {
   return { params: { ...none, container_id: id }, param: null }
 }
 
+/** Its host is asked again for as long as a request may wait. */
+const awayForLong: FaultCase = Object.assign((at: Place) => away(at), { waits: true } as const)
+
 const withForm =
   (faultCase: FaultCase): FaultCase =>
   async (at) => ({ ...(await faultCase(at)), body: formOf('a.txt', 'a') })
@@ -102,23 +105,23 @@ export const containerFaults: FaultCases<typeof containerOperations> = {
       leaves: true,
     }),
   },
-  'containers.files.list': { container_not_found: noContainer, server_overloaded: away },
+  'containers.files.list': { container_not_found: noContainer, server_overloaded: awayForLong },
   'containers.files.retrieve': {
     container_not_found: noContainer,
     container_gone: gone,
-    server_overloaded: away,
+    server_overloaded: awayForLong,
     not_found: noFile,
   },
   'containers.files.content.retrieve': {
     container_not_found: noContainer,
     container_gone: gone,
-    server_overloaded: away,
+    server_overloaded: awayForLong,
     not_found: noFile,
   },
   'containers.files.delete': {
     container_not_found: noContainer,
     container_gone: gone,
-    server_overloaded: away,
+    server_overloaded: awayForLong,
     not_found: noFile,
   },
   'containers.egress_receipts.list': { container_not_found: noContainer },

@@ -19,7 +19,11 @@ export interface Provocation extends Example {
   readonly param: string | null
 }
 
-export type FaultCase = (at: Place) => Promise<Provocation>
+export interface FaultCase {
+  (at: Place): Promise<Provocation>
+  /** The refusal comes only after seconds of asking again: such cases are provoked all at once. */
+  readonly waits?: true
+}
 
 type FaultsOf<O> = O extends { faults: infer Faults extends readonly FaultCode[] } ? Faults[number] : never
 
