@@ -17,7 +17,7 @@ import { partsOf, type Role } from '../src/roles/roles.ts'
 import { wire, type Wired } from '../src/wiring.ts'
 import { writeDoubleModels } from './double-models.ts'
 import { callOperation, type CallInput, type CallReply } from './call-operation.ts'
-import { closeConnections } from './close-connections.ts'
+import { countApp } from './close-connections.ts'
 import { startProviderDouble, type ProviderDouble } from './provider-double.ts'
 import { testDatabase } from './test-database.ts'
 
@@ -77,6 +77,7 @@ export async function testApp(
   const log = createLog({ level: 'info', pretty: false, name: 'test', destination })
   const wired = await wire(settings, log)
   const running = run(partsOf(roles, wired), { log, drainTimeoutMs: 5_000, stopTimeoutMs: 5_000 })
+  const closeConnections = countApp()
   t.after(async () => {
     closeConnections()
     await running.stop()
