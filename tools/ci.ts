@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { withCompileCache } from './testing/compile-cache.ts'
 import { ciSteps, soakSteps, type Step } from './ci-steps.ts'
 
 /** A step that hangs must not take the whole time of the run. */
@@ -20,7 +21,7 @@ async function runStep(step: Step, countsFile: string): Promise<Outcome> {
   const child = spawn(command, args, {
     stdio: 'inherit',
     detached: true,
-    env: { ...process.env, SWITCHYARD_TEST_COUNTS: countsFile },
+    env: { ...withCompileCache(process.env), SWITCHYARD_TEST_COUNTS: countsFile },
   })
   const end = () => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')

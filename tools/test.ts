@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { holdSharedDocker } from '../dev/engines/shared-docker.ts'
 import { startTestServices } from '../dev/test-services.ts'
+import { withCompileCache } from './testing/compile-cache.ts'
 import { countingLine, countOutcomes, fileReport } from './testing/counts.ts'
 import type { FileResult } from './testing/counts.ts'
 import { isKind, KINDS, selectTests } from './testing/kinds.ts'
@@ -46,7 +47,7 @@ async function runWithServices(kind: Kind, files: string[], signal: AbortSignal)
   try {
     return await runFiles(files, {
       root: ROOT,
-      env: { ...process.env, ...services?.env },
+      env: { ...withCompileCache(process.env), ...services?.env },
       fileLimitMs: FILE_LIMIT_MS,
       signal,
       onResult: (result) => console.log(fileReport(result)),

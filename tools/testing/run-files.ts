@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { FileResult, Outcome } from './counts.ts'
 
-/** Two cores are what CI has; more processes only make the waits of each longer. */
-const FILES_AT_ONCE = 2
+/** Two cores are what CI has, and a file waits for a third of its time; more only makes the waits of each longer. */
+const FILES_AT_ONCE = 3
 const KILL_AFTER_MS = 5_000
 const OUTPUT_CHARS_MAX = 64 * 1024
 const RUN_FILE = fileURLToPath(new URL('./run-file.ts', import.meta.url))
