@@ -4,6 +4,7 @@ import { batchEndpoints, createBatch, type BatchEndpoint } from '@switchyard/con
 import { createResponse, retrieveResponse } from '@switchyard/contracts/responses/operations.ts'
 import { newFile } from '#modules/files/testing/files-kit.ts'
 import { sql } from 'kysely'
+import { becomesTrue } from '../../../../../dev/engines/wait-until.ts'
 import { snapshotOf } from '../../../../test/double-models.ts'
 import { batchLine } from '../testing/batch-lines.ts'
 import { batchesKit, type BatchesKit, type FileLine } from '../testing/batches-kit.ts'
@@ -79,42 +80,39 @@ test('the lines of a file run, each once, and come back in their order', async (
           + (select count(*) from batches.chunk) as count`.execute(kit.app.db.kysely)
       return rows[0]?.count
     }
-    const { becomesTrue } = await import('../../../../../dev/engines/wait-until.ts')
     assert.ok(await becomesTrue(async () => (await left()) === 0, 15_000), `${await left()} rows are left`)
   })
-})
 
-test('a file expires when the batch says so', async (t) => {
-  const kit = await batchesKit(t)
-  const line = batchLine('/v1/completions', 'a', 'Hello.')
-  const more = { output_expires_after: { anchor: 'created_at', seconds: 3_600 }, metadata: { run: '7' } } as const
-  const { id } = await kit.create([line], '/v1/completions', more)
-  const ended = await kit.ended(id)
-  assert.deepEqual(ended.metadata, { run: '7' })
-  const { rows } = await sql<{ seconds: number; purpose: string; filename: string }>`
-    select extract(epoch from expires_at - date_trunc('second', created_at))::int as seconds, purpose, filename
-    from files.file where id = ${ended.output_file_id}`.execute(kit.app.db.kysely)
-  assert.deepEqual(rows, [{ seconds: 3_600, purpose: 'batch_output', filename: `${id}_output.jsonl` }])
-})
+  await t.test('a file expires when the batch says so', async () => {
+    const line = batchLine('/v1/completions', 'a', 'Hello.')
+    const more = { output_expires_after: { anchor: 'created_at', seconds: 3_600 }, metadata: { run: '7' } } as const
+    const { id } = await kit.create([line], '/v1/completions', more)
+    const ended = await kit.ended(id)
+    assert.deepEqual(ended.metadata, { run: '7' })
+    const { rows } = await sql<{ seconds: number; purpose: string; filename: string }>`
+      select extract(epoch from expires_at - date_trunc('second', created_at))::int as seconds, purpose, filename
+      from files.file where id = ${ended.output_file_id}`.execute(kit.app.db.kysely)
+    assert.deepEqual(rows, [{ seconds: 3_600, purpose: 'batch_output', filename: `${id}_output.jsonl` }])
+  })
 
-test('a batch is refused when its file or its endpoint will not do', async (t) => {
-  const kit = await batchesKit(t)
-  const { app } = kit
-  const file = await newFile(app, '{}', { fields: { purpose: 'batch' } })
-  const other = await newFile(app, '{}', { fields: { purpose: 'batch' }, key: app.other.key })
-  const evals = await newFile(app, '{}', { fields: { purpose: 'evals' } })
-  const body = { input_file_id: file.id, endpoint: '/v1/responses', completion_window: '24h' }
-  const refusals: [object, number, string, string][] = [
-    [{ input_file_id: other.id }, 404, 'not_found', 'input_file_id'],
-    [{ input_file_id: 'file-none' }, 404, 'not_found', 'input_file_id'],
-    [{ input_file_id: evals.id }, 400, 'invalid_value', 'input_file_id'],
-    [{ endpoint: '/v1/embeddings' }, 400, 'unsupported_value', 'endpoint'],
-    [{ endpoint: '/v1/files' }, 400, 'invalid_value', 'endpoint'],
-    [{ completion_window: '1h' }, 400, 'invalid_value', 'completion_window'],
-    [{ surprise: 1 }, 400, 'unknown_parameter', 'surprise'],
-  ]
-  for (const [more, status, code, param] of refusals) {
-    const reply = await app.call(createBatch, { body: { ...body, ...more } })
-    assert.deepEqual([reply.status, reply.error.code, reply.error.param], [status, code, param], reply.text)
-  }
+  await t.test('a batch is refused when its file or its endpoint will not do', async () => {
+    const { app } = kit
+    const file = await newFile(app, '{}', { fields: { purpose: 'batch' } })
+    const other = await newFile(app, '{}', { fields: { purpose: 'batch' }, key: app.other.key })
+    const evals = await newFile(app, '{}', { fields: { purpose: 'evals' } })
+    const body = { input_file_id: file.id, endpoint: '/v1/responses', completion_window: '24h' }
+    const refusals: [object, number, string, string][] = [
+      [{ input_file_id: other.id }, 404, 'not_found', 'input_file_id'],
+      [{ input_file_id: 'file-none' }, 404, 'not_found', 'input_file_id'],
+      [{ input_file_id: evals.id }, 400, 'invalid_value', 'input_file_id'],
+      [{ endpoint: '/v1/embeddings' }, 400, 'unsupported_value', 'endpoint'],
+      [{ endpoint: '/v1/files' }, 400, 'invalid_value', 'endpoint'],
+      [{ completion_window: '1h' }, 400, 'invalid_value', 'completion_window'],
+      [{ surprise: 1 }, 400, 'unknown_parameter', 'surprise'],
+    ]
+    for (const [more, status, code, param] of refusals) {
+      const reply = await app.call(createBatch, { body: { ...body, ...more } })
+      assert.deepEqual([reply.status, reply.error.code, reply.error.param], [status, code, param], reply.text)
+    }
+  })
 })
