@@ -4,6 +4,7 @@ import type { Example, MakeExample } from './example.ts'
 import { containerExamples } from './examples/containers.ts'
 import { conversationExamples } from './examples/conversations.ts'
 import { fileExamples } from './examples/files.ts'
+import { fineTuningExamples } from './examples/limits.ts'
 import { inferenceExamples } from './examples/inference.ts'
 import { organizationExamples } from './examples/organization.ts'
 import { responseExamples } from './examples/responses.ts'
@@ -21,6 +22,7 @@ const examples: Readonly<Record<string, MakeExample>> = {
   ...conversationExamples,
   ...skillExamples,
   ...containerExamples,
+  ...fineTuningExamples,
 }
 
 /** Every operation with its example; throws when one of either has no partner. */

@@ -18,6 +18,7 @@ import {
   userFaults,
 } from './fault-cases/organization.ts'
 import { projectApiKeyFaults, projectFaults, projectUserFaults, serviceAccountFaults } from './fault-cases/projects.ts'
+import { paymentFaults, projectRateLimitFaults, spendLimitFaults } from './fault-cases/limits.ts'
 import { responseFaults } from './fault-cases/responses.ts'
 import { skillFaults } from './fault-cases/skills.ts'
 import { webhookFaults } from './fault-cases/webhooks.ts'
@@ -38,6 +39,9 @@ const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCas
   ...adsApiKeyFaults,
   ...containerNetworkPolicyFaults,
   ...auditLogFaults,
+  ...paymentFaults,
+  ...projectRateLimitFaults,
+  ...spendLimitFaults,
   ...webhookFaults,
   ...inferenceFaults,
   ...responseFaults,

@@ -7,6 +7,7 @@ import { createProject } from '@switchyard/contracts/organization/projects.ts'
 import { createServiceAccount } from '@switchyard/contracts/organization/service-accounts.ts'
 import type { MakeExample } from '../example.ts'
 import { make, type Place } from '../place.ts'
+import { limitsAdminExamples } from './limits.ts'
 import { newEmail, newMember } from './people.ts'
 
 export const newProject = (at: Place) => make(at, createProject, { body: { name: 'A project' } })
@@ -149,4 +150,6 @@ export const organizationExamples: Record<OrganizationOperationId, MakeExample> 
   }),
 
   'admin.organization.audit_logs.list': auditExample,
+
+  ...limitsAdminExamples,
 }

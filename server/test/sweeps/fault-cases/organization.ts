@@ -20,7 +20,7 @@ const missing =
   async () => ({ params, ...(body && { body }), param: null })
 
 /** An organisation of its own, in which nobody is yet an owner. */
-async function emptyPlace(at: Place): Promise<Place> {
+export async function emptyPlace(at: Place): Promise<Place> {
   const { orgId, adminKey } = await at.app.orgs.createOrganization({ name: 'Empty' })
   return { ...at, org: { ...at.org, id: orgId, adminKey } }
 }
