@@ -7,7 +7,16 @@
  * `t:<bucket>` for the last slot that was promised to a request that it refused, and `r` while spend and days should be
  * counted again from the ledger.
  */
-const levelNow = `
+
+/** Microseconds, by Valkey's own clock. Tests put another in its place to make time pass. */
+export const clockText = `
+local function clock()
+  local time = redis.call('TIME')
+  return time[1] * 1000000 + time[2]
+end
+`
+
+const levelNow = `${clockText}
 local function level_now(packed, now, lost, limit, period)
   if not packed then
     -- A minute bucket that was lost is full again, and empties itself from then on. Others are given when the hash is made.
@@ -23,18 +32,14 @@ local function level_now(packed, now, lost, limit, period)
   end
   return level
 end
-local function clock()
-  local time = redis.call('TIME')
-  return time[1] * 1000000 + time[2]
-end
 `
 
 /**
  * KEYS: hash. ARGV: reservation id, its holder, what of it is settled later, hash lifetime in seconds, four numbers for
  * each bucket, packed, and then the field of each. The numbers: limit, period in microseconds (0: does not empty itself),
  * cost, whether a refused request takes it too. Gives `new` when there is no hash, `again` when the reservation is open
- * already, else admitted (1 or 0), bucket that bound (from 1), milliseconds to come back after (-1: never), and the levels
- * before: all numbers, packed. It runs for every request, so it makes few tables and no text of any number.
+ * already, else admitted (1 or 0), bucket that bound (from 1), milliseconds to come back after (-1: never), the levels
+ * before, and the time of it: all numbers, packed. It runs for every request, so it makes few tables and no text of any number.
  */
 export const admitScript = `${levelNow}
 local key, id = KEYS[1], 'o:' .. ARGV[1]
@@ -45,8 +50,7 @@ if held[2] then return 'again' end
 local pack = struct.pack
 local lost, expiry_set, read_at = struct.unpack('ddd', held[1])
 local numbers = { struct.unpack(string.rep('dddd', buckets), ARGV[5]) }
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
+local now = clock()
 local levels = {}
 local binding, wait, never = 0, 0, false
 local at = 1
@@ -75,7 +79,7 @@ if binding == 0 then
     at = at + 4
   end
   writes[count + 1] = id
-  writes[count + 2] = time[1] .. string.rep('0', 6 - #time[2]) .. time[2] .. '|' .. ARGV[2] .. '|' .. ARGV[3]
+  writes[count + 2] = string.format('%.0f', now) .. '|' .. ARGV[2] .. '|' .. ARGV[3]
   count = count + 2
 else
   at = 1
@@ -88,14 +92,19 @@ else
     at = at + 4
   end
   if not never then
-    -- Everyone who is refused is told a slot of their own, a little wider apart than the bucket gives them out.
+    -- Everyone who is refused is told a slot of their own. Whoever is let in at one asks again, and being refused takes
+    -- from the bucket too: slots are further apart than the bucket gives them out, the less so the longer the line is.
     at = binding * 4 - 3
     local each = numbers[at + 2] * numbers[at + 1] / numbers[at]
     if numbers[at + 3] == 1 then wait = math.max(wait, each) end
     local field = 't:' .. ARGV[binding + 5]
     local promised = redis.call('HGET', key, field)
     local slot = now + wait
-    if promised then slot = math.max(slot, struct.unpack('d', promised) + 1.1 * each) end
+    if promised then
+      local last = struct.unpack('d', promised)
+      local line = math.min(1, math.max(0, (last - now) / 60000000))
+      slot = math.max(slot, last + 1.1 * each + (1 - line) * math.min(10 * each, 1000000))
+    end
     if slot - now <= 60000000 then
       writes[count + 1] = field
       writes[count + 2] = pack('d', slot)
@@ -113,14 +122,15 @@ end
 if count > 0 then redis.call('HSET', key, unpack(writes)) end
 local told = binding == 0 and 1 or 0
 local back = never and -1 or math.ceil(wait / 1000)
-return pack('ddd' .. string.rep('d', buckets), told, binding, back, unpack(levels))
+levels[buckets + 1] = now
+return pack('dddd' .. string.rep('d', buckets), told, binding, back, unpack(levels))
 `
 
 /**
  * KEYS: hash. ARGV: reservation id, `settle` or `release`, tokens used (empty: the charge of tokens stands), spend, how
  * long ago that was written to the ledger in microseconds (empty: it may have been settled before), and the fields of
- * spend. The reservation has, for each bucket that is settled: kind, field, limit, period and cost, as admitted. Gives
- * what it had, or nil when it is not open: it was settled before, or went down with an earlier Valkey, or was made without
+ * spend. The reservation has, for each bucket that is settled: kind, field, limit, period and cost, as admitted. Gives the
+ * time of it and what it had, or nil when it is not open: it was settled before, or went down with an earlier Valkey, or was made without
  * one. What was spent then counts all the same, unless the hash was made from a ledger that had it.
  */
 export const settleScript = `${levelNow}
@@ -155,7 +165,7 @@ elseif read_at <= now - ARGV[5] then
   count = count + 2
 end
 if count > 0 then redis.call('HSET', key, unpack(writes)) end
-return open
+return open and string.format('%.0f', now) .. '|' .. open
 `
 
 /**
@@ -185,11 +195,10 @@ return 1
  * (empty: now), number of levels, then field and level for each, then reservation id and its text for each that was open.
  * Makes the hash unless somebody has just made it.
  */
-export const openScript = `
+export const openScript = `${clockText}
 local key = KEYS[1]
 if redis.call('EXISTS', key) == 1 then return 0 end
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
+local now = clock()
 local read_at = tonumber(ARGV[3]) or now
 local writes = { '@', struct.pack('ddd', ARGV[1] == '1' and now or 0, now, read_at), 'r', '1' }
 local levels = tonumber(ARGV[4])
@@ -216,7 +225,7 @@ return 1
  * KEYS: hash. ARGV: when the ledger was about to be read in microseconds, then field and level for each bucket of a day or
  * a month. Sets them to what the ledger has, unless one was changed since: then the ledger may know more, or less.
  */
-export const recountScript = `
+export const recountScript = `${clockText}
 local key, read_at = KEYS[1], tonumber(ARGV[1])
 if redis.call('HEXISTS', key, 'r') == 0 then return 0 end
 local levels, kept = {}, {}
@@ -230,8 +239,7 @@ for _, field in ipairs(redis.call('HKEYS', key)) do
     levels[field] = levels[field] or 0
   end
 end
-local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
+local now = clock()
 for field, level in pairs(levels) do redis.call('HSET', key, field, struct.pack('dd', level, now)) end
 redis.call('HDEL', key, 'r')
 return 1
