@@ -39,8 +39,11 @@ test('a family shares one limit, a model of its own has one, and a project lower
   await app.wired.limits.pinTier(app.org.id, 'tier_1')
   const family = { ...tier1, id: 'rl-double', model: 'double' }
   const alone = {
-    ...{ ...tier1, id: `rl-${chat}`, model: chat },
-    ...{ max_requests_per_1_minute: 50, max_tokens_per_1_day: 900_000 },
+    ...tier1,
+    id: `rl-${chat}`,
+    model: chat,
+    max_requests_per_1_minute: 50,
+    max_tokens_per_1_day: 900_000,
   }
   const all = { object: 'list', data: [family, alone], first_id: 'rl-double', last_id: `rl-${chat}`, has_more: false }
   assert.deepEqual(await list(app), all)

@@ -6,25 +6,17 @@ import { retrieveCompletionsUsage, usageOperations } from '@switchyard/contracts
 import { newPerson, refusalOf } from '#modules/orgs/testing/orgs-kit.ts'
 import type { CallInput } from '../../../../test/call-operation.ts'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
-import { insertUsageRows, type UsageRow } from '../testing/usage-rows.ts'
+import { insertUsageRows, usageRow, type UsageRow } from '../testing/usage-rows.ts'
 
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`) / 1_000
 const first = day('2026-11-01')
 const dayS = 86_400
 
-const rowOf = (app: TestApp, more: Partial<UsageRow> = {}): UsageRow => ({
-  atMs: first * 1_000,
-  orgId: app.org.id,
-  projectId: app.project.id,
-  keyId: null,
-  model: 'double-chat-2026-11-01',
-  batch: false,
-  input: 100,
-  cached: 40,
-  output: 10,
-  costNanos: 1_000_000,
-  ...more,
-})
+const rowOf = (app: TestApp, more: Partial<UsageRow> = {}): UsageRow =>
+  usageRow(
+    { atMs: first * 1_000, orgId: app.org.id, projectId: app.project.id },
+    { model: 'double-chat-2026-11-01', input: 100, cached: 40, output: 10, costNanos: 1_000_000, ...more },
+  )
 
 type Query = NonNullable<CallInput['query']>
 
@@ -87,7 +79,10 @@ test('usage is grouped and filtered by project, key, person, model and batch', a
   const app = await testApp(t)
   const person = await newPerson(app, { projects: [{ id: app.project.id, role: 'member' }] })
   const { keyId } = await app.orgs.mintProjectKey({
-    ...{ orgId: app.org.id, projectId: app.project.id, name: 'theirs', userId: person.id },
+    orgId: app.org.id,
+    projectId: app.project.id,
+    name: 'theirs',
+    userId: person.id,
   })
   await insertUsageRows(app.db, [
     rowOf(app, { keyId }),
@@ -97,44 +92,23 @@ test('usage is grouped and filtered by project, key, person, model and batch', a
   const results = async (query: Query) =>
     (await usage(app, { end_time: first + dayS, ...query })).data[0]?.results ?? []
   const counts = async (field: string, query: Query = {}) =>
-    (await results({ group_by: [field], ...query }))
-      .map((one) => [(one as Record<string, unknown>)[field], one.num_model_requests])
-      .toSorted()
-  assert.deepEqual(
-    await counts('project_id'),
-    [
-      [app.project.id, 2],
-      [app.other.id, 1],
-    ].toSorted(),
-  )
-  assert.deepEqual(await counts('model'), [
-    ['double-chat-2026-11-01', 2],
-    ['other', 1],
-  ])
-  assert.deepEqual(await counts('batch'), [
-    [false, 2],
-    [true, 1],
-  ])
-  assert.deepEqual(
-    await counts('api_key_id'),
-    [
-      [null, 1],
-      [keyId, 2],
-    ].toSorted(),
-  )
-  assert.deepEqual(
-    await counts('user_id'),
-    [
-      [null, 1],
-      [person.id, 2],
-    ].toSorted(),
-  )
-  assert.deepEqual(await counts('service_tier'), [['default', 3]])
-  assert.deepEqual(await counts('api_source'), [['unlabeled', 3]])
-  assert.deepEqual(await counts('model', { user_ids: [person.id], batch: 'false' }), [['double-chat-2026-11-01', 1]])
-  assert.deepEqual(await counts('model', { api_key_ids: [keyId], models: ['other'] }), [])
-  assert.deepEqual(await counts('project_id', { project_ids: [app.other.id] }), [[app.other.id, 1]])
-  assert.deepEqual(await counts('model', { user_ids: ['user-nobody'] }), [])
+    Object.fromEntries(
+      (await results({ group_by: [field], ...query })).map((one) => [
+        String((one as Record<string, unknown>)[field]),
+        one.num_model_requests,
+      ]),
+    )
+  assert.deepEqual(await counts('project_id'), { [app.project.id]: 2, [app.other.id]: 1 })
+  assert.deepEqual(await counts('model'), { 'double-chat-2026-11-01': 2, other: 1 })
+  assert.deepEqual(await counts('batch'), { false: 2, true: 1 })
+  assert.deepEqual(await counts('api_key_id'), { null: 1, [keyId]: 2 })
+  assert.deepEqual(await counts('user_id'), { null: 1, [person.id]: 2 })
+  assert.deepEqual(await counts('service_tier'), { default: 3 })
+  assert.deepEqual(await counts('api_source'), { unlabeled: 3 })
+  assert.deepEqual(await counts('model', { user_ids: [person.id], batch: 'false' }), { 'double-chat-2026-11-01': 1 })
+  assert.deepEqual(await counts('model', { api_key_ids: [keyId], models: ['other'] }), {})
+  assert.deepEqual(await counts('project_id', { project_ids: [app.other.id] }), { [app.other.id]: 1 })
+  assert.deepEqual(await counts('model', { user_ids: ['user-nobody'] }), {})
   const both = await results({ group_by: ['project_id', 'model', 'batch'] })
   assert.equal(both.length, 3)
 })
@@ -149,8 +123,13 @@ test('costs are what the rows cost, to the billionth, by project and by model', 
   const cost = (value: number, more: object = {}) => ({
     object: 'organization.costs.result',
     amount: { value, currency: 'usd' },
-    ...{ line_item: null, project_id: null, user_id: null, api_key_id: null, api_source: null },
-    ...{ quantity: null, quantity_unit: null },
+    line_item: null,
+    project_id: null,
+    user_id: null,
+    api_key_id: null,
+    api_source: null,
+    quantity: null,
+    quantity_unit: null,
     ...more,
   })
   const results = async (query: Query) => (await costs(app, { end_time: first + dayS, ...query })).data[0]?.results

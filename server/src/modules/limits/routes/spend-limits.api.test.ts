@@ -10,7 +10,7 @@ import {
 } from '@switchyard/contracts/organization/spend-limits.ts'
 import { refusalOf } from '#modules/orgs/testing/orgs-kit.ts'
 import { testApp } from '../../../../test/test-app.ts'
-import { insertUsageRows } from '../testing/usage-rows.ts'
+import { insertUsageRows, usageRow } from '../testing/usage-rows.ts'
 
 const limit = (threshold_amount: number) => ({ threshold_amount, currency: 'USD', interval: 'month' })
 
@@ -50,10 +50,7 @@ test('a limit is enforcing once the month has cost as much, and not a billionth 
   await app.call(updateProjectSpendLimit, { params, body: limit(60) })
   const spend = async (projectId: string, costNanos: number) =>
     await insertUsageRows(app.db, [
-      {
-        ...{ atMs: (await app.db.now()).getTime(), orgId: app.org.id, projectId, costNanos },
-        ...{ keyId: null, model: 'm', batch: false, input: 1, cached: 0, output: 1 },
-      },
+      usageRow({ atMs: (await app.db.now()).getTime(), orgId: app.org.id, projectId }, { costNanos }),
     ])
   const statuses = async () => [
     (await app.call(retrieveSpendLimit)).body.enforcement.status,

@@ -7,7 +7,7 @@ import { testApp } from '../../../../test/test-app.ts'
 import { webhooksKit } from '#modules/webhooks/testing/webhooks-kit.ts'
 import { retrieveUsageTier } from '@switchyard/contracts/organization/usage-tier.ts'
 import { limitsFile, pay, tierNews, tierOf } from '../testing/limits-kit.ts'
-import { insertUsageRows } from '../testing/usage-rows.ts'
+import { insertUsageRows, usageRow } from '../testing/usage-rows.ts'
 
 const usd = (value: number) => ({ value, currency: 'usd' })
 const dayMs = 86_400_000
@@ -111,10 +111,8 @@ test('the month to date is what this calendar month cost, to the billionth, of a
   const app = await testApp(t)
   const now = await app.db.now()
   const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth())
-  const row = (atMs: number, orgId: string, projectId: string, costNanos: number) => ({
-    ...{ atMs, orgId, projectId, costNanos },
-    ...{ keyId: null, model: 'm', batch: false, input: 1, cached: 0, output: 1 },
-  })
+  const row = (atMs: number, orgId: string, projectId: string, costNanos: number) =>
+    usageRow({ atMs, orgId, projectId }, { costNanos })
   await insertUsageRows(app.db, [
     row(month, app.org.id, app.project.id, 1_500_000_000),
     row(now.getTime(), app.org.id, app.other.id, 250_000_001),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { KeyId, OrgId, ProjectId, UserId } from '@switchyard/contracts/ids.ts'
+import type { KeyId, OrgId, UserId } from '@switchyard/contracts/ids.ts'
 import { bucketWidths, type BucketWidth } from '@switchyard/contracts/organization/usage-query.ts'
 import { sql } from 'kysely'
 import { orgsOnly, type OrgsOnly } from '#modules/orgs/testing/orgs-database.ts'
@@ -10,7 +10,7 @@ import { bucketPage, widthSeconds, type UsageBucket } from '../domain/usage-buck
 import type { GroupedUsage, GroupField } from '../domain/usage-groups.ts'
 import type { LimitsTables } from '../store/tables.ts'
 import { sumUsage, usageSums, type SumsAsked } from '../store/usage-sums.ts'
-import { insertUsageRows, type UsageRow } from '../testing/usage-rows.ts'
+import { insertUsageRows, usageRow, type UsageRow } from '../testing/usage-rows.ts'
 import { readUsage, type UsageAsked } from './read-usage.ts'
 
 interface People {
@@ -168,18 +168,8 @@ test('usage, however it is filtered, grouped and paged, is what a recount of the
 
 test('one organisation is summed over its own rows of the span, found by their index', async (t) => {
   const { database } = await orgsOnly(t)
-  const row = (index: number): UsageRow => ({
-    atMs: baseMs + index * 60_000,
-    orgId: `org-${index % 50}`,
-    projectId: 'proj_a' as ProjectId,
-    keyId: null,
-    model: 'one',
-    batch: false,
-    input: 1,
-    cached: 0,
-    output: 1,
-    costNanos: 1,
-  })
+  const row = (index: number): UsageRow =>
+    usageRow({ atMs: baseMs + index * 60_000, orgId: `org-${index % 50}`, projectId: 'proj_a' })
   const rows = Array.from({ length: 20_000 }, (_, index) => row(index))
   await insertUsageRows(database, rows)
   await sql`analyze limits.usage`.execute(database.kysely)

@@ -17,6 +17,22 @@ export interface UsageRow {
   readonly costNanos: number
 }
 
+/** A row of somebody, with numbers that matter to no test that does not give its own. */
+export const usageRow = (
+  of: Pick<UsageRow, 'orgId' | 'projectId' | 'atMs'>,
+  more: Partial<UsageRow> = {},
+): UsageRow => ({
+  ...of,
+  keyId: null,
+  model: 'm',
+  batch: false,
+  input: 1,
+  cached: 0,
+  output: 1,
+  costNanos: 1,
+  ...more,
+})
+
 export async function insertUsageRows(db: Db<unknown>, rows: readonly UsageRow[]): Promise<void> {
   const values = rows.map((row) => ({
     ...row,
