@@ -30,8 +30,8 @@ export interface Valkey {
   /** Runs commands; throws CacheUnavailable, at once while it is down, when Valkey is not there to carry them out. */
   call<T>(fn: (client: ValkeyClient) => Promise<T>): Promise<T>
   ping(): Promise<void>
-  /** A script by its hash. A server that has lost it gets it again. */
-  script(name: string, lua: string): ValkeyScript
+  /** A script by its hash. A server that has lost it gets it again. `bytes`: what it gives is not text. */
+  script(name: string, lua: string, reply?: 'text' | 'bytes'): ValkeyScript
   /** Listens on a connection of its own, and again after every break. Returns how to end it. */
   subscribe(channel: string, onMessage: OnMessage, onResubscribed?: () => void): Promise<() => Promise<void>>
   close(): Promise<void>
@@ -70,7 +70,7 @@ export function createValkey(options: ValkeyOptions): Valkey {
     },
     open: () => commands.open(),
     ping: () => call(async () => void (await client.ping())),
-    script: (name, lua) => createScript(call, name, lua),
+    script: (name, lua, reply = 'text') => createScript(call, name, lua, reply === 'bytes'),
     async subscribe(channel, onMessage, onResubscribed) {
       listening ??= listen()
       return (await listening.subscriber).subscribe({ channel, onMessage, onResubscribed })
@@ -99,11 +99,11 @@ export function valkeyPart(valkey: Valkey): Part {
   }
 }
 
-function createScript(call: Valkey['call'], name: string, lua: string): ValkeyScript {
+function createScript(call: Valkey['call'], name: string, lua: string, bytes: boolean): ValkeyScript {
   const sha = createHash('sha1').update(lua).digest('hex')
   return async (keys, args) => {
     try {
-      return await call((client) => evaluate(client, sha, lua, keys, args))
+      return await call((client) => evaluate(client, bytes, sha, lua, keys, args))
     } catch (error) {
       throw error instanceof CacheUnavailable ? error : new Error(`script ${name} failed`, { cause: error })
     }
@@ -112,16 +112,19 @@ function createScript(call: Valkey['call'], name: string, lua: string): ValkeySc
 
 async function evaluate(
   client: ValkeyClient,
+  bytes: boolean,
   sha: string,
   lua: string,
   keys: readonly string[],
   args: readonly ScriptArgument[],
 ): Promise<unknown> {
   try {
+    if (bytes) return await client.callBuffer('EVALSHA', [sha, keys.length, ...keys, ...args])
     return await client.evalsha(sha, keys.length, ...keys, ...args)
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
     // Nothing has run yet, and running the text leaves it on the server for the next time.
+    if (bytes) return await client.callBuffer('EVAL', [lua, keys.length, ...keys, ...args])
     return await client.eval(lua, keys.length, ...keys, ...args)
   }
 }

@@ -79,7 +79,7 @@ if binding == 0 then
     at = at + 4
   end
   writes[count + 1] = id
-  writes[count + 2] = string.format('%.0f', now) .. '|' .. ARGV[2] .. '|' .. ARGV[3]
+  writes[count + 2] = string.format('%d', now) .. '|' .. ARGV[2] .. '|' .. ARGV[3]
   count = count + 2
 else
   at = 1
@@ -152,7 +152,7 @@ if open then
   local release, tokens = ARGV[2] == 'release', tonumber(ARGV[3])
   -- With the charge of tokens standing, only spend is settled.
   local kinds = (release or tokens) and '([dts])' or '(s)'
-  for kind, field, limit, period, cost in string.gmatch(open, kinds .. ' ([^ ]+) ([^ ]+) ([^ ]+) ([^;]+);') do
+  for kind, field, limit, period, cost in string.gmatch(open, '[|;]' .. kinds .. ' ([^ ]+) ([^ ]+) ([^ ]+) ([^;]+)') do
     local delta = 0
     if release then delta = -cost
     elseif kind == 't' then delta = tokens - cost
@@ -165,7 +165,7 @@ elseif read_at <= now - ARGV[5] then
   count = count + 2
 end
 if count > 0 then redis.call('HSET', key, unpack(writes)) end
-return open and string.format('%.0f', now) .. '|' .. open
+return open and string.format('%d', now) .. '|' .. open
 `
 
 /**
@@ -213,7 +213,7 @@ for i = 5, 4 + 2 * levels, 2 do
 end
 for i = 5 + 2 * levels, #ARGV, 2 do
   writes[#writes + 1] = 'o:' .. ARGV[i]
-  writes[#writes + 1] = string.format('%.0f', now) .. '|' .. ARGV[i + 1]
+  writes[#writes + 1] = string.format('%d', now) .. '|' .. ARGV[i + 1]
   if #writes >= 1000 then set() end
 end
 if #writes > 0 then set() end

@@ -1,8 +1,8 @@
-import type { Valkey, ValkeyScript } from '#platform/cache/valkey.ts'
+import type { ScriptArgument, Valkey, ValkeyScript } from '#platform/cache/valkey.ts'
 import { isTakenAlways, type Bucket } from '../domain/buckets.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { holderText, readOpen, settledText, type Holder, type OpenReservation } from './reservation.ts'
-import { addScript, admitScript, openScript, settleScript } from './scripts.ts'
+import { addScript, admitScript, openScript, recountScript, settleScript } from './scripts.ts'
 
 /** An organisation that nobody has heard of for so long starts anew. Longer than any bucket takes to empty itself. */
 const hashSeconds = 2 * 86_400
@@ -14,7 +14,9 @@ const jitterMsMax = 1_000
 const openPage = 1_000
 const organizationsPage = 1_000
 
-type Decided = [admitted: number, at: number, waitMs: number, levels: string, clockMicros: string]
+const numberBytes = 8
+/** Of the answer to a request, what stands before the levels: admitted, bucket that bound, milliseconds to wait. */
+const answerHead = 3
 
 export interface Reservation {
   readonly id: string
@@ -42,15 +44,17 @@ export class ValkeyBuckets {
   readonly #settle: ValkeyScript
   readonly #add: ValkeyScript
   readonly #open: ValkeyScript
+  readonly #recount: ValkeyScript
   readonly #random: () => number
 
   constructor(valkey: Valkey, prefix: string, random: () => number = Math.random) {
     this.#valkey = valkey
     this.#prefix = `${prefix}limits:`
-    this.#admit = valkey.script('limits.admit', admitScript)
+    this.#admit = valkey.script('limits.admit', admitScript, 'bytes')
     this.#settle = valkey.script('limits.settle', settleScript)
     this.#add = valkey.script('limits.add', addScript)
     this.#open = valkey.script('limits.open', openScript)
+    this.#recount = valkey.script('limits.recount', recountScript)
     this.#random = random
   }
 
@@ -65,21 +69,20 @@ export class ValkeyBuckets {
     { id, holder }: Reservation,
     buckets: readonly Bucket[],
   ): Promise<Verdict | 'again' | null> {
-    const args: (string | number)[] = [id, holderText(holder), settledText(buckets), hashSeconds]
-    for (const { field, limit, periodMs, cost, metric } of buckets) {
-      args.push(field, limit, periodMs * 1_000, cost, isTakenAlways(metric) ? '1' : '0')
-    }
-    const reply = (await this.#admit([this.#key(orgId)], args)) as string | Decided
-    if (reply === 'new') return null
-    if (reply === 'again') return 'again'
-    const [admitted, at, waitMs, levels, clockMicros] = reply as Decided
+    const args: ScriptArgument[] = [id, holderText(holder), settledText(buckets), hashSeconds, numbersOf(buckets)]
+    for (const { field } of buckets) args.push(field)
+    const reply = (await this.#admit([this.#key(orgId)], args)) as Buffer
+    if (reply.length < numberBytes) return reply.toString('latin1') === 'new' ? null : 'again'
+    const at = reply.readDoubleLE(numberBytes)
+    const waitMs = reply.readDoubleLE(2 * numberBytes)
+    const before = buckets.map((_bucket, index) => reply.readDoubleLE((answerHead + index) * numberBytes))
     const binding = at === 0 ? null : (buckets[at - 1] ?? null)
     return {
-      admitted: admitted === 1,
+      admitted: reply.readDoubleLE(0) === 1,
       buckets,
-      before: levels.split(' ').map(Number),
+      before,
       binding,
-      clockMicros: Number(clockMicros),
+      clockMicros: reply.readDoubleLE((answerHead + buckets.length) * numberBytes),
       retryAfterMs: binding === null || waitMs < 0 ? null : this.#comeBack(binding, waitMs),
     }
   }
@@ -90,22 +93,30 @@ export class ValkeyBuckets {
     return Math.round(waitMs + this.#random() * Math.min(jitterMsMax, (jitterShare * cost * periodMs) / limit))
   }
 
-  /** What the reservation held; null when it is not open any more. Tokens null: their charge stands. */
-  async settle(orgId: string, id: string, tokens: number | null, spendNanos: number): Promise<string | null> {
-    const args = [id, 'settle', tokens === null ? '' : tokens, spendNanos]
+  /**
+   * What the reservation held; null when it is not open. Tokens null: their charge stands. With `unless`, what was spent
+   * counts also without a reservation: it went down with an earlier Valkey, or was made without one.
+   */
+  async settle(
+    orgId: string,
+    id: string,
+    tokens: number | null,
+    spendNanos: number,
+    unless: { readonly writtenAgoMs: number; readonly fields: readonly string[] } | null = null,
+  ): Promise<string | null> {
+    const also = unless === null ? [''] : [Math.round(unless.writtenAgoMs * 1_000), ...unless.fields]
+    const args = [id, 'settle', tokens === null ? '' : tokens, spendNanos, ...also]
     return (await this.#settle([this.#key(orgId)], args)) as string | null
   }
 
   async release(orgId: string, id: string): Promise<string | null> {
-    return (await this.#settle([this.#key(orgId)], [id, 'release', '', 0])) as string | null
+    return (await this.#settle([this.#key(orgId)], [id, 'release', '', 0, ''])) as string | null
   }
 
-  /** Counts what was used without a reservation. */
-  async add(orgId: string, used: readonly Used[]): Promise<void> {
-    await this.#add(
-      [this.#key(orgId)],
-      used.flatMap(({ field, limit, periodMs, amount }) => [field, limit, periodMs * 1_000, amount]),
-    )
+  /** Counts what was used without a reservation, for so long. False: there is no hash to count it in. */
+  async add(orgId: string, used: readonly Used[], forMs = 0): Promise<boolean> {
+    const counted = used.flatMap(({ field, limit, periodMs, amount }) => [field, limit, periodMs * 1_000, amount])
+    return (await this.#add([this.#key(orgId)], [Math.ceil(forMs * 1_000), ...counted])) === 1
   }
 
   async spend(orgId: string, fields: readonly string[], nanos: number): Promise<void> {
@@ -115,11 +126,24 @@ export class ValkeyBuckets {
     )
   }
 
-  async open(orgId: string, { lost, levels, open }: Beginning): Promise<void> {
-    const args: (string | number)[] = [lost ? '1' : '0', hashSeconds, levels.length]
+  /** False: somebody had just made it. `readAtMs`: when the ledger was about to be read, by Valkey's clock. */
+  async open(orgId: string, { lost, levels, open }: Beginning, readAtMs?: number): Promise<boolean> {
+    const readAt = readAtMs === undefined ? '' : Math.round(readAtMs * 1_000)
+    const args: (string | number)[] = [lost ? '1' : '0', hashSeconds, readAt, levels.length]
     for (const { field, level } of levels) args.push(field, level)
     for (const { id, holder, buckets } of open) args.push(id, `${holderText(holder)}|${settledText(buckets)}`)
-    await this.#open([this.#key(orgId)], args)
+    return (await this.#open([this.#key(orgId)], args)) === 1
+  }
+
+  /** Whether days and spend should be counted again: something was counted that the ledger may have had already. */
+  async isInDoubt(orgId: string): Promise<boolean> {
+    return (await this.#valkey.call((client) => client.hexists(this.#key(orgId), 'r'))) === 1
+  }
+
+  /** Sets days and spend to what the ledger had, unless something is open or was changed since. Whether it did. */
+  async recount(orgId: string, levels: Beginning['levels'], readAtMs: number): Promise<boolean> {
+    const args = [Math.round(readAtMs * 1_000), ...levels.flatMap(({ field, level }) => [field, level])]
+    return (await this.#recount([this.#key(orgId)], args)) === 1
   }
 
   /** Says that the organisation has reservations that somebody should look after. */
@@ -178,4 +202,18 @@ export class ValkeyBuckets {
     const [seconds, micros] = await this.#valkey.call((client) => client.time())
     return Number(seconds) * 1_000 + Number(micros) / 1_000
   }
+}
+
+/** Four numbers for each bucket, as the script unpacks them. */
+function numbersOf(buckets: readonly Bucket[]): Buffer {
+  const numbers = new Float64Array(4 * buckets.length)
+  let at = 0
+  for (const { limit, periodMs, cost, metric } of buckets) {
+    numbers[at] = limit
+    numbers[at + 1] = periodMs * 1_000
+    numbers[at + 2] = cost
+    numbers[at + 3] = isTakenAlways(metric) ? 1 : 0
+    at += 4
+  }
+  return Buffer.from(numbers.buffer)
 }
