@@ -64,7 +64,10 @@ function lower(row: ProjectLimitJson): Partial<GroupLimits> {
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null))
 }
 
-const opened = statement<[string, number], { lost: boolean }>(
+/** Whoever comes just after another finds no buckets yet either. That is one beginning, and nothing was lost. */
+const togetherMs = 5_000
+
+const opened = statement<[string, number, number], { lost: boolean }>(
   'limits.opened',
   `with was as (
      select org_id, opened_at from limits.organization where org_id = $1 for update
@@ -73,6 +76,7 @@ const opened = statement<[string, number], { lost: boolean }>(
    )
    select opened_at is not null and (
      opened_at > clock_timestamp() - $2 * interval '1 millisecond'
+       and opened_at < clock_timestamp() - $3 * interval '1 millisecond'
      or exists (select 1 from limits.decision d
        where d.org_id = $1 and d.at > clock_timestamp() - $2 * interval '1 millisecond')
    ) as lost from was`,
@@ -80,6 +84,6 @@ const opened = statement<[string, number], { lost: boolean }>(
 
 /** Notes that the buckets are made anew. True: they were in use until just now, so they were lost. */
 export async function noteOpened(db: Db<LimitsTables>, orgId: string, recentMs: number): Promise<boolean> {
-  const [row] = await db.run(opened, [orgId, recentMs])
+  const [row] = await db.run(opened, [orgId, recentMs, togetherMs])
   return row?.lost ?? false
 }
