@@ -22,7 +22,7 @@ const [small, large, tiny] = models as [LimitedModel, LimitedModel, LimitedModel
 
 const read = (yaml: string) => readBook(parse(yaml), models)
 
-// S3-8.1-b S3-8.3
+// S3-8.1-b S3-8.3 S3-8.10
 test('limits differ by model, and the models of a family share what the file gives the family', () => {
   const { book, problems } = read(`
 allowed_regions: [eu-west, us-east]
