@@ -85,9 +85,13 @@ else
   at = 1
   for i = 1, buckets do
     if numbers[at + 3] == 1 then
+      local limit, cost = numbers[at], numbers[at + 2]
+      local level = math.max(levels[i], math.min(limit, levels[i] + cost))
       writes[count + 1] = ARGV[i + 5]
-      writes[count + 2] = pack('dd', math.max(levels[i], math.min(numbers[at], levels[i] + numbers[at + 2])), now)
+      writes[count + 2] = pack('dd', level, now)
       count = count + 2
+      -- Whichever bucket bound: being refused has taken from this one, and it must have room again as well.
+      wait = math.max(wait, (level + cost - limit) * numbers[at + 1] / limit)
     end
     at = at + 4
   end
@@ -96,7 +100,6 @@ else
     -- from the bucket too: slots are further apart than the bucket gives them out, the less so the longer the line is.
     at = binding * 4 - 3
     local each = numbers[at + 2] * numbers[at + 1] / numbers[at]
-    if numbers[at + 3] == 1 then wait = math.max(wait, each) end
     local field = 't:' .. ARGV[binding + 5]
     local promised = redis.call('HGET', key, field)
     local slot = now + wait
