@@ -38,6 +38,8 @@ export interface AdmissionsUses {
 export const longContextTokens = 128_000
 const noteOrganizationEveryMs = 60_000
 const notedMax = 10_000
+/** Buckets that were there so recently and are not any more were lost. */
+const lostMs = 120_000
 const openTriesMax = 3
 const unavailableRetryMs = 1_000
 /** How long the next turn of a response waits for tokens before the response fails. */
@@ -153,17 +155,16 @@ export class Admissions {
   }
 
   async #ask(charged: Charged, id: string, holder: Holder, asked: readonly Bucket[]): Promise<Verdict | 'again'> {
-    const { buckets, begin, local, withoutValkey, settlements } = this.#use
+    const { buckets, local, withoutValkey, settlements } = this.#use
     const { orgId } = charged
     try {
-      await this.#bringBack(orgId)
       for (let tries = 0; tries < openTriesMax; tries += 1) {
-        const verdict = await buckets.admit(orgId, { id, holder }, asked)
+        const verdict = (await this.#bringBack(orgId)) ? await buckets.admit(orgId, { id, holder }, asked) : null
         if (verdict !== null) {
           this.#look(orgId)
           return verdict
         }
-        await buckets.open(orgId, await begin(orgId))
+        await this.#open(orgId)
       }
     } catch (error) {
       if (!(error instanceof CacheUnavailable)) throw error
@@ -177,13 +178,31 @@ export class Admissions {
     })
   }
 
-  /** What this process let in while Valkey was away counts before anybody else is let in. */
-  async #bringBack(orgId: string): Promise<void> {
+  /** What this process let in while Valkey was away counts before anybody else is let in. False: there is no hash yet. */
+  async #bringBack(orgId: string): Promise<boolean> {
     const { buckets, local } = this.#use
-    if (!local.holds(orgId)) return
-    await buckets.now()
-    const used = local.take(orgId, performance.now())
-    if (used.length > 0) await buckets.add(orgId, used)
+    const letIn = local.take(orgId)
+    if (letIn === null) return true
+    const now = performance.now()
+    try {
+      const counted = await buckets.add(orgId, local.usedOf(letIn, now), now - letIn.since)
+      if (!counted) local.giveBack(orgId, letIn)
+      return counted
+    } catch (error) {
+      local.giveBack(orgId, letIn)
+      throw error
+    }
+  }
+
+  /** Makes the buckets from what the ledger has. */
+  async #open(orgId: string): Promise<void> {
+    const { buckets, begin } = this.#use
+    const readAtMs = await buckets.now()
+    const beginning = await begin(orgId)
+    // What was decided a moment ago may not be written yet.
+    const seen = performance.now() - (this.#noted.get(orgId) ?? -Infinity) < lostMs
+    const made = await buckets.open(orgId, { ...beginning, lost: beginning.lost || seen }, readAtMs)
+    if (made) this.#noted.delete(orgId)
   }
 
   /** Once a minute: the sweep looks after organisations that were noted. */

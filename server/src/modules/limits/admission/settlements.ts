@@ -23,6 +23,10 @@ interface Due {
   readonly tokens: number
   readonly nanos: number
   readonly release: boolean
+  /** When it was in the ledger. */
+  readonly writtenAt: number
+  /** Nothing that was sent before can have been carried out. */
+  readonly sure: boolean
 }
 
 const retryEveryMs = 1_000
@@ -44,11 +48,11 @@ export class Settlements implements Settling {
   settle(charged: Charged, id: string, model: LimitedModel | null, used: readonly Tokens[]): void {
     const tokens = used.reduce((sum, { input, output }) => sum + input + output, 0)
     const nanos = model === null ? 0 : used.reduce((sum, one) => sum + costNanos(model, one), 0)
-    this.#send({ charged, id, tokens, nanos, release: false }, true)
+    this.#send({ charged, id, tokens, nanos, release: false, writtenAt: performance.now(), sure: true })
   }
 
   release(charged: Charged, id: string): void {
-    this.#send({ charged, id, tokens: 0, nanos: 0, release: true }, true)
+    this.#send({ charged, id, tokens: 0, nanos: 0, release: true, writtenAt: performance.now(), sure: true })
   }
 
   /** What was used without a reservation: a batch. */
@@ -76,11 +80,11 @@ export class Settlements implements Settling {
   }
 
   #again(): void {
-    for (const due of this.#waiting.splice(0, sendsAtOnce)) this.#send(due, false)
+    for (const due of this.#waiting.splice(0, sendsAtOnce)) this.#send(due)
   }
 
-  #send(due: Due, first: boolean): void {
-    this.#track(this.#carryOut(due, first))
+  #send(due: Due): void {
+    this.#track(this.#carryOut(due))
   }
 
   #track(work: Promise<void>): void {
@@ -88,21 +92,31 @@ export class Settlements implements Settling {
     void work.finally(() => this.#sending.delete(work))
   }
 
-  async #carryOut(due: Due, first: boolean): Promise<void> {
-    const { buckets, log, settlesTokens } = this.#use
-    const { charged, id, tokens, nanos, release } = due
+  async #carryOut(due: Due): Promise<void> {
+    const { buckets, log } = this.#use
+    const { charged, id, release } = due
     try {
-      const held = release
-        ? await buckets.release(charged.orgId, id)
-        : await buckets.settle(charged.orgId, id, settlesTokens ? tokens : null, nanos)
+      const held = release ? await buckets.release(charged.orgId, id) : await this.#settle(due)
       if (held !== null) this.#note(due, held)
-      // The reservation went down with Valkey, or was made without it. What was spent counts all the same; a second try
-      // may follow one that was carried out, and counts nothing.
-      else if (first && nanos > 0) await buckets.spend(charged.orgId, spendFields(charged.projectId), nanos)
     } catch (err) {
       if (!(err instanceof CacheUnavailable)) log.error({ err, requestId: id }, 'a reservation could not be settled')
-      else if (this.#waiting.length < waitingMax) this.#waiting.push(due)
+      // Without a cause it was not even sent.
+      else if (this.#waiting.length < waitingMax)
+        this.#waiting.push({ ...due, sure: due.sure && err.cause === undefined })
     }
+  }
+
+  async #settle({ charged, id, tokens, nanos, writtenAt, sure }: Due): Promise<string | null> {
+    const { buckets, settlesTokens } = this.#use
+    // The reservation went down with Valkey, or was made without it: what was spent counts all the same.
+    const spent = { writtenAgoMs: performance.now() - writtenAt, fields: spendFields(charged.projectId) }
+    return await buckets.settle(
+      charged.orgId,
+      id,
+      settlesTokens ? tokens : null,
+      nanos,
+      sure && nanos > 0 ? spent : null,
+    )
   }
 
   #note({ charged, id, tokens, nanos, release }: Due, held: string): void {
