@@ -5,7 +5,7 @@ import { checkContent, checkWireOffers } from '../domain/wire-offers.ts'
 import { chatTurn } from '../domain/chat-turn.ts'
 import { estimateTokens } from '../domain/estimate-tokens.ts'
 import { answerChat } from '../steps/answer-chat.ts'
-import { CallMeter, metered } from '../steps/meter-call.ts'
+import { CallMeter, metered, orCut } from '../steps/meter-call.ts'
 import { mapStream } from '../steps/map-chat.ts'
 import { relayStream } from '../steps/relay-chat.ts'
 import type { RouteUses } from '../use.ts'
@@ -25,9 +25,10 @@ export const createChatCompletionRoute = (use: RouteUses) =>
     const meter = new CallMeter(use.limits, passage as Admission, { operation: 'chat_completions', model, inputTokens })
     return await orFault(param, async () => {
       if (body.stream === true) {
-        const events = provider.chat
-          ? await relayStream(provider.chat, model, body, signal, meter)
-          : await mapStream(provider, model, body, signal, meter)
+        const { chat } = provider
+        const events = await orCut(meter, signal, () =>
+          chat ? relayStream(chat, model, body, signal, meter) : mapStream(provider, model, body, signal, meter),
+        )
         return eventReply(events, param, signal, meter)
       }
       return await metered(meter, signal, () => answerChat(provider, model, body, signal))

@@ -2,7 +2,7 @@ import { createCompletion } from '@switchyard/contracts/completions.ts'
 import type { Admission } from '#modules/limits/index.ts'
 import { route } from '#platform/http/route.ts'
 import { checkWireOffers } from '../domain/wire-offers.ts'
-import { CallMeter, metered } from '../steps/meter-call.ts'
+import { CallMeter, metered, orCut } from '../steps/meter-call.ts'
 import { tokensOf } from '../domain/estimate-tokens.ts'
 import { checkChoices, completePrompts, promptsOf, streamPrompts } from '../steps/complete-prompts.ts'
 import type { RouteUses } from '../use.ts'
@@ -23,6 +23,7 @@ export const createCompletionRoute = (use: RouteUses) =>
     return await orFault(param, async () => {
       if (body.stream !== true)
         return await metered(meter, signal, () => completePrompts(provider, model, body, signal))
-      return eventReply(await streamPrompts(provider, model, body, signal, meter), param, signal, meter)
+      const events = await orCut(meter, signal, () => streamPrompts(provider, model, body, signal, meter))
+      return eventReply(events, param, signal, meter)
     })
   })

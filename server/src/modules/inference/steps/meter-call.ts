@@ -64,18 +64,29 @@ export function tokensIn(usage: CompletionUsage): UsageEntry['tokens'] {
   }
 }
 
-/** A whole answer, metered. A client that left before it came has used its input all the same. */
+/** A client that left before there was an answer has used its input all the same. */
+export async function orCut<Result>(
+  meter: CallMeter,
+  signal: AbortSignal,
+  answer: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (signal.aborted) await meter.cut()
+    throw error
+  }
+}
+
+/** A whole answer, metered. */
 export async function metered<Answer extends { usage?: ChatCompletion['usage'] }>(
   meter: CallMeter,
   signal: AbortSignal,
   answer: () => Promise<Answer>,
 ): Promise<Answer> {
-  try {
+  return await orCut(meter, signal, async () => {
     const whole = await answer()
     if (whole.usage !== undefined) await meter.done(whole.usage)
     return whole
-  } catch (error) {
-    if (signal.aborted) await meter.cut()
-    throw error
-  }
+  })
 }
