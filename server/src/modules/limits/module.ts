@@ -27,12 +27,13 @@ import type { Tier } from './domain/tiers.ts'
 import { explainLimitsRoute } from './routes/limits/explain-limits.ts'
 import { limitsRoutes } from './routes/routes.ts'
 import { createVectorStoreFileBatchRoute, createVectorStoreFileRoute } from './routes/vector-stores/ingest-files.ts'
-import { beginBuckets, type OpenResponse } from './steps/begin-buckets.ts'
+import { beginBuckets, countBuckets, type OpenResponse } from './steps/begin-buckets.ts'
 import { DecisionLog } from './steps/decision-log.ts'
 import { evaluateTier, pinTier } from './steps/evaluate-tier.ts'
 import { createGate } from './steps/gate.ts'
 import { Ledger } from './steps/ledger.ts'
 import { Policies } from './steps/policies.ts'
+import { recountBuckets } from './steps/recount-buckets.ts'
 import { SpendCheck } from './steps/spend-check.ts'
 import { sweepReservations } from './steps/sweep-reservations.ts'
 import { tierSweep } from './steps/tier-sweep.ts'
@@ -129,6 +130,7 @@ export function createLimits(uses: LimitsUses): Limits {
   const spend = new SpendCheck({ db, policies })
   const policyOf = (orgId: string, projectId: string) => policies.get(orgId, projectId).catch(withoutTier)
   const begin = { db, book, findModel, policyOf, openResponses: uses.openResponses, backgroundNode }
+  const alive = heartbeat({ buckets, log, node })
   const admissions = new Admissions({
     book,
     findModel,
@@ -150,7 +152,7 @@ export function createLimits(uses: LimitsUses): Limits {
       createVectorStoreFileRoute(),
       createVectorStoreFileBatchRoute(),
     ],
-    parts: [heartbeat({ buckets, log, node }), decisions.part, settlements.part],
+    parts: [alive, decisions.part, settlements.part],
     admit: (charged, operation, body) => admissions.admit({ charged, operation, estimate: estimateRequest(body) }),
     async admitTurn(charged, { turn, model, inputTokens, outputMax }, background, signal) {
       const tokens = Math.max(outputMax ?? 0, inputTokens, 1)
@@ -201,11 +203,22 @@ export function createLimits(uses: LimitsUses): Limits {
           everyMs: sweepEveryMs,
           leaseMs: 3 * sweepEveryMs,
           roundsMax: 1,
-          run: () =>
-            sweepReservations({
+          run: async () => {
+            // Valkey was away: whose heartbeat is missing may be alive all the same.
+            if (alive.interrupted) return 0
+            return await sweepReservations({
               ...lost,
               record: async (entries) => void (await Promise.all(entries.map((entry) => ledger.recordAlone(entry)))),
-            }),
+            })
+          },
+        }),
+        dueSweep({
+          ...sweep,
+          name: 'limits.recount',
+          everyMs: sweepEveryMs,
+          leaseMs: 3 * sweepEveryMs,
+          roundsMax: 1,
+          run: () => recountBuckets({ buckets, count: (orgId) => countBuckets(begin, orgId) }),
         }),
         tierSweep({ ...tiers, database, log }),
         keep('limits.usage-days', (now) => keepDays(database, usageDays, now, uses.usageDays)),

@@ -6,13 +6,29 @@ const beatEveryMs = 5_000
 /** A process that is silent for this long has lost its reservations. */
 const aliveMs = 15_000
 
+export interface Heartbeat extends Part {
+  /** Nobody could say lately that they are alive: Valkey was away. */
+  readonly interrupted: boolean
+}
+
 /** Says every few seconds that this process is alive: its reservations hang on that. */
-export function heartbeat(use: { readonly buckets: ValkeyBuckets; readonly log: Log; readonly node: string }): Part {
+export function heartbeat(use: {
+  readonly buckets: ValkeyBuckets
+  readonly log: Log
+  readonly node: string
+}): Heartbeat {
   let timer: NodeJS.Timeout | undefined
+  let failedAt = -Infinity
   const beat = () => {
-    use.buckets.beat(use.node, aliveMs).catch((err: unknown) => use.log.debug({ err }, 'no heartbeat without Valkey'))
+    use.buckets.beat(use.node, aliveMs).catch((err: unknown) => {
+      failedAt = performance.now()
+      use.log.debug({ err }, 'no heartbeat without Valkey')
+    })
   }
   return {
+    get interrupted() {
+      return performance.now() - failedAt < aliveMs
+    },
     name: 'limit heartbeat',
     async start() {
       beat()

@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db/db.ts'
+import { requestOf } from '../admission/admissions.ts'
 import type { Beginning } from '../admission/valkey-buckets.ts'
 import { bucketsOf, type Bucket, type Policy } from '../domain/buckets.ts'
 import { costNanos } from '../domain/cost.ts'
@@ -32,16 +33,22 @@ export interface BeginUses {
 
 /** Buckets of a minute that were asked within this were in use, and are lost if they are not there. */
 const recentMs = 120_000
+const minuteMs = 60_000
 const dayMs = 86_400_000
 const useRowsMax = 50_000
 const noCosts = { requests: 0, tokens: 0, images: 0, audioMinutes: 0, spendNanos: 0 }
 
 /** What the buckets of an organisation begin with: the ledger has what was used, and open responses what they may use. */
 export async function beginBuckets(use: BeginUses, orgId: string): Promise<Beginning> {
+  const [lost, counted] = await Promise.all([noteOpened(use.db, orgId, recentMs), countBuckets(use, orgId)])
+  return { lost, ...counted }
+}
+
+/** The same for buckets that are there: what they should have. */
+export async function countBuckets(use: BeginUses, orgId: string): Promise<Omit<Beginning, 'lost'>> {
   const now = new Date()
   const month = monthOf(now)
-  const [lost, spent, day, open] = await Promise.all([
-    noteOpened(use.db, orgId, recentMs),
+  const [spent, day, open] = await Promise.all([
     findSpent(use.db, orgId, monthStart(now)),
     listUseOfDay(use.db, orgId, useRowsMax),
     use.openResponses(orgId),
@@ -65,8 +72,11 @@ export async function beginBuckets(use: BeginUses, orgId: string): Promise<Begin
     const cost = costNanos(model, { input: 0, cached: 0, output })
     const { projectId, keyId, node } = response
     const asked = { book: use.book, policy, projectId, group: groupOf(use.book, model), long: false, month }
-    const buckets = bucketsOf({ ...asked, costs: { ...noCosts, spendNanos: cost } })
-    for (const { field } of buckets) add(field, cost)
+    // A later turn's request is in the ledger already, with its first.
+    const requests = response.reservationId === requestOf(response.reservationId) ? 1 : 0
+    const costs = { ...noCosts, requests, tokens: response.outputMax ?? 0, spendNanos: cost }
+    const buckets = bucketsOf({ ...asked, costs }).filter(({ periodMs }) => periodMs !== minuteMs)
+    for (const bucket of buckets) add(bucket.field, bucket.cost)
     const holder = {
       node: node ?? use.backgroundNode,
       projectId,
@@ -76,7 +86,7 @@ export async function beginBuckets(use: BeginUses, orgId: string): Promise<Begin
     }
     return [{ id: response.reservationId, holder, buckets }]
   })
-  return { lost, levels: [...levels].map(([field, level]) => ({ field, level })), open: reserved }
+  return { levels: [...levels].map(([field, level]) => ({ field, level })), open: reserved }
 }
 
 /** Each project has limits of its own beside those of the organisation. */
