@@ -34,6 +34,7 @@ export const ciSteps: readonly Step[] = [
   proof('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
   proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
   proof('responses', 110, 'e2e/responses/small.ts'),
+  proof('batches', 60, 'e2e/batches/batches.chaos.ts --lines 600 --kills 1'),
   proof('containers', 100, 'e2e/sandbox/small.ts'),
   proof('secrets', 60, 'e2e/sandbox/secrets.ts --responses 12'),
 ]
@@ -48,6 +49,7 @@ export const soakSteps: readonly Step[] = [
   proof('engine', 1_200, 'e2e/chaos/engine.chaos.ts --pieces 2000 --rounds 10'),
   proof('responses', 900, 'e2e/responses/background.chaos.ts --responses 500 --rounds 10 --foreground 200'),
   proof('resume', 300, 'e2e/responses/resume.chaos.ts --streams 200'),
+  proof('batches', 1_800, 'e2e/batches/batches.chaos.ts --lines 50000 --kills 2'),
   proof('escape', 300, 'e2e/escape/escape.ts --image full'),
   proof('isolation', 600, 'e2e/sandbox/isolation.ts'),
   proof('clients', 300, 'e2e/responses/clients.bounds.ts --clients 10000 --slow 60 --wait-cut'),

@@ -110,4 +110,20 @@ test('lines of a batch', async (t) => {
     )
     assert.deepEqual(await kit.news(id), ['batch.expired'])
   })
+
+  await t.test('a worker that is told to end finishes the lines in hand and begins no other', async () => {
+    kit.app.double.decide(() => ({ text: 'Slow.', slowMs: 100 }))
+    const asked = kit.app.double.requests.length
+    const { id } = await kit.ask(Array.from({ length: 250 }, (_, at) => `line ${at}`))
+    assert.ok(await becomesTrue(() => kit.app.double.requests.length - asked >= 5, boundMs))
+    assert.equal(await kit.app.drain(), true)
+    const { rows } = await sql<{ done: number; open: number }>`
+      select (select count(*)::int from batches.result where batch_id = ${id}) as done,
+        (select count(*)::int from batches.chunk where batch_id = ${id} and status <> 'done') as open`.execute(
+      kit.app.db.kysely,
+    )
+    const done = kit.app.double.requests.length - asked
+    assert.ok(done < 250)
+    assert.deepEqual(rows, [{ done, open: 3 }])
+  })
 })
