@@ -43,7 +43,7 @@ interface DecisionRow {
 
 const ofRequest = statement<[string, string, number], DecisionRow>(
   'limits.decisions-of-request',
-  `select at, project_id, kind, detail from limits.decision where request_id = $2 and org_id = $1 order by id limit $3`,
+  `select at, project_id, kind, detail from limits.decision where request_id = $2 and org_id = $1 order by at, id limit $3`,
 )
 
 export async function listDecisions(
@@ -68,7 +68,7 @@ interface UsageRow {
 const usageOfRequest = statement<[string, string, number], UsageRow>(
   'limits.usage-of-request',
   `select at, model, outcome, input_tokens, cached_tokens, output_tokens, cost_nanos
-   from limits.usage where request_id = $2 and org_id = $1 order by id limit $3`,
+   from limits.usage where request_id = $2 and org_id = $1 order by at, id limit $3`,
 )
 
 export async function listUsage(
