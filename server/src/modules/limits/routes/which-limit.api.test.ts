@@ -3,20 +3,22 @@ import { test } from 'node:test'
 import { snapshotOf } from '../../../../test/double-models.ts'
 import { testApp } from '../../../../test/test-app.ts'
 import { limitsFile } from '../testing/limits-kit.ts'
-import { ask, askUntilRefused, limitedOrg, limitRefusal, rateOf } from '../testing/rate-kit.ts'
-
-const none = { requests_per_day: null, tokens_per_minute: null, tokens_per_day: null }
-const tier = (limits: Record<string, number | null>) => ({ limits: { ...none, requests_per_minute: 1_000, ...limits } })
+import { ask, askUntilRefused, limitedOrg, limitRefusal, onlyLimits, rateOf } from '../testing/rate-kit.ts'
 
 const bounds = (admitted: number, message: string) => new RegExp(`^${admitted} admitted, then .* on ${message}`)
 
 test('each limit binds when it is the first to be reached', async (t) => {
   const tiers = {
-    free: tier({ requests_per_minute: 2 }),
-    tier_1: tier({ requests_per_day: 3 }),
-    tier_2: tier({ tokens_per_minute: 1_000 }),
-    tier_3: tier({ tokens_per_day: 1_000 }),
-    tier_4: tier({ requests_per_minute: 3, tokens_per_minute: 1_000, requests_per_day: 10, tokens_per_day: 5_000 }),
+    free: onlyLimits({ requests_per_minute: 2 }),
+    tier_1: onlyLimits({ requests_per_day: 3 }),
+    tier_2: onlyLimits({ tokens_per_minute: 1_000 }),
+    tier_3: onlyLimits({ tokens_per_day: 1_000 }),
+    tier_4: onlyLimits({
+      requests_per_minute: 3,
+      tokens_per_minute: 1_000,
+      requests_per_day: 10,
+      tokens_per_day: 5_000,
+    }),
   }
   const app = await testApp(t, await limitsFile(t, { tiers }))
   const until = async (name: keyof typeof tiers, body: Record<string, unknown>) => {
@@ -77,7 +79,7 @@ test('limits differ by model, and a family shares one quota', async (t) => {
   const app = await testApp(
     t,
     await limitsFile(t, {
-      tiers: { tier_1: tier({ requests_per_minute: 3 }) },
+      tiers: { tier_1: onlyLimits({ requests_per_minute: 3 }) },
       models: { [alone]: { tier_1: { requests_per_minute: 1 } } },
     }),
   )
@@ -104,7 +106,7 @@ test('limits differ by model, and a family shares one quota', async (t) => {
 
 // S3-8.2
 test('a request with much input draws on the long-context limits alone, a fifth of the normal ones', async (t) => {
-  const tiers = { tier_1: tier({ requests_per_minute: 10, tokens_per_minute: 1_000_000 }) }
+  const tiers = { tier_1: onlyLimits({ requests_per_minute: 10, tokens_per_minute: 1_000_000 }) }
   const app = await testApp(t, await limitsFile(t, { tiers }))
   const org = await limitedOrg(app, 'tier_1')
   const user = (chars: number) => ({ role: 'user', content: 'long '.repeat(chars / 5) })

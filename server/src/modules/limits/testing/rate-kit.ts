@@ -9,6 +9,13 @@ import type { Limits } from '../module.ts'
 
 const settledWithinMs = 20_000
 
+const noLimits = { requests_per_day: null, tokens_per_minute: null, tokens_per_day: null }
+
+/** A tier of the limits file that has these limits of requests and tokens, and no others that a test would meet. */
+export const onlyLimits = (limits: Readonly<Record<string, number | null>>) => ({
+  limits: { ...noLimits, requests_per_minute: 1_000, ...limits },
+})
+
 /** An organisation of its own, so that nobody else draws on its limits. */
 export interface LimitedOrg {
   readonly id: OrgId
