@@ -34,6 +34,21 @@ test('the limits of a project are listed and lowered', async () => {
     async () => await projects.rateLimits.updateRateLimit('rl-none', { project_id: projectId }),
     NotFoundError,
   )
+
+  const logs = await organization().auditLogs.list({ event_types: ['rate_limit.updated'], project_ids: [projectId] })
+  assert.deepEqual(
+    logs.data.map((entry) => entry['rate_limit.updated']),
+    [
+      {
+        id: `rl-${group}`,
+        changes_requested: {
+          max_requests_per_1_minute: 2,
+          max_tokens_per_1_minute: 1_000,
+          max_audio_megabytes_per_1_minute: 1,
+        },
+      },
+    ],
+  )
 })
 
 test('spend limits of the organisation and of a project are set, replaced and deleted', async () => {

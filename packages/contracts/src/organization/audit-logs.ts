@@ -28,15 +28,22 @@ export const AuditEventType = z.enum([
   'invite.sent',
   'invite.accepted',
   'invite.deleted',
+  'rate_limit.updated',
+  'rate_limit.deleted',
   'organization.created',
   'api_key.rotated',
   'container_network_policy.updated',
+  'payment.created',
+  'spend_limit.created',
+  'spend_limit.updated',
+  'spend_limit.deleted',
+  'usage_tier.updated',
 ])
 export type AuditEventType = z.infer<typeof AuditEventType>
 
 const ActorUser = z.strictObject({ id: z.string(), email: z.string() })
 
-/** Null is the operator of the deployment, at the command line. */
+/** Null is the operator of the deployment, at the command line, or the deployment itself. */
 const Actor = z
   .strictObject({
     type: z.enum(['api_key', 'session']),

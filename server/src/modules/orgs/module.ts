@@ -7,6 +7,8 @@ import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import { assert } from '#platform/std/assert.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import type { Actor } from './domain/actor.ts'
+import type { AuditEvent } from './domain/audit-event.ts'
 import { cellTagPattern } from './domain/key-text.ts'
 import { knownScopes } from './domain/scopes.ts'
 import { orgsRoutes } from './routes/routes.ts'
@@ -14,6 +16,7 @@ import { acceptInvite, type Acceptance } from './steps/accept-invite.ts'
 import { createAuthenticate } from './steps/authenticate.ts'
 import { createLastUsed } from './steps/last-used.ts'
 import { createOperatorActions, type OperatorActions } from './steps/operator-actions.ts'
+import { recordAudit } from './store/audit-log.ts'
 import { findKeyUsers, listKeysOfUsers } from './store/key-owners.ts'
 import { findNetworkPolicy } from './store/network-policies.ts'
 import { findOrganization } from './store/organizations.ts'
@@ -61,6 +64,8 @@ export interface Orgs extends OperatorActions {
   /** The people behind keys of an organisation; a key that is nobody's is left out. */
   keyUsers(orgId: OrgId, keyIds: readonly KeyId[]): Promise<ReadonlyMap<KeyId, UserId>>
   keysOfUsers(orgId: OrgId, userIds: readonly UserId[]): Promise<KeyId[]>
+  /** For administrative changes that other modules make, in the transaction of the change. */
+  recordAudit(tx: Tx, orgId: OrgId, actor: Actor, event: AuditEvent): Promise<void>
   /** Called when a person has signed in and proven their address. */
   acceptInvite(acceptance: Acceptance): Promise<{ orgId: OrgId; userId: UserId }>
 }
@@ -91,6 +96,7 @@ export function createOrgs({ db: database, log, cellTag }: OrgsUses): Orgs {
     },
     keyUsers: (orgId, keyIds) => findKeyUsers(use.db.kysely, orgId, keyIds),
     keysOfUsers: (orgId, userIds) => listKeysOfUsers(use.db.kysely, orgId, userIds),
+    recordAudit,
     acceptInvite: (acceptance) => acceptInvite(use, acceptance),
   }
 }

@@ -4,14 +4,18 @@ import {
   updateProjectRateLimit,
 } from '@switchyard/contracts/organization/project-rate-limits.ts'
 import { pageView } from '@switchyard/contracts/page.ts'
+import { actorOf } from '#modules/orgs/index.ts'
+import { own } from '#platform/db/tx.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
+import { rateLimitEvents } from '../domain/audit-events.ts'
 import { limitsOf } from '../domain/limits-book.ts'
 import { limitGroups, projectRateLimitView, rateLimitId, readChanges } from '../domain/project-rate-limit.ts'
 import { effectiveTier, termsTier } from '../domain/tier-standing.ts'
 import type { GroupLimits } from '../domain/tiers.ts'
 import { readStanding } from '../steps/read-tier.ts'
-import { findProjectLimits, saveProjectLimit } from '../store/project-limits.ts'
+import { findProjectLimits, holdProjectLimit, saveProjectLimit } from '../store/project-limits.ts'
+import type { LimitsTables } from '../store/tables.ts'
 import { checkOpenProject, checkProject } from './check-project.ts'
 import type { LimitsRouteUses } from './use.ts'
 
@@ -46,23 +50,30 @@ export const listProjectRateLimitsRoute = (use: LimitsRouteUses) =>
     const groups = limitGroups(use.book, use.models)
     const shown = pageOfGroups(groups, query)
     const limits = await organizationLimits(use, orgId)
-    const own = await findProjectLimits(use.db.kysely, projectId)
+    const set = await findProjectLimits(use.db.kysely, projectId)
     const page = pageView(shown, query.limit, (group) =>
-      projectRateLimitView(group, limits(group), own.get(group) ?? {}),
+      projectRateLimitView(group, limits(group), set.get(group) ?? {}),
     )
     return query.before === undefined ? page : { ...page, has_more: shown[0] !== groups[0] }
   })
 
 export const updateProjectRateLimitRoute = (use: LimitsRouteUses) =>
-  route(updateProjectRateLimit, async ({ scope: { orgId }, params, body }) => {
-    const { project_id: projectId, rate_limit_id: id } = params
+  route(updateProjectRateLimit, async (context) => {
+    const { orgId } = context.scope
+    const { project_id: projectId, rate_limit_id: id } = context.params
     await checkOpenProject(use, orgId, projectId)
     const group = limitGroups(use.book, use.models).find((one) => rateLimitId(one) === id)
     if (group === undefined) throw new Fault('not_found', 'No such rate limit.')
     const organization = (await organizationLimits(use, orgId))(group)
-    const read = readChanges(body, organization)
+    const read = readChanges(context.body, organization)
     if ('field' in read) throw new Fault('invalid_value', read.why, { param: read.field })
-    const own = await saveProjectLimit(use.db.kysely, { orgId, projectId, group }, read.changes)
-    use.changed(orgId)
-    return projectRateLimitView(group, organization, own)
+    return await use.db.tx(async (tx) => {
+      const before = await holdProjectLimit(tx, projectId, group)
+      const after = await saveProjectLimit(own<LimitsTables>(tx), { orgId, projectId, group }, read.changes)
+      for (const event of rateLimitEvents({ id, projectId }, context.body, before)) {
+        await use.orgs.recordAudit(tx, orgId, actorOf(context), event)
+      }
+      tx.afterCommit(() => use.changed(orgId))
+      return projectRateLimitView(group, organization, after)
+    })
   })

@@ -6,8 +6,10 @@ import {
   updateProjectSpendLimit,
   updateSpendLimit,
 } from '@switchyard/contracts/organization/spend-limits.ts'
+import { actorOf, type Actor } from '#modules/orgs/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route, type Route } from '#platform/http/route.ts'
+import { spendLimitDeleted, spendLimitSaved } from '../domain/audit-events.ts'
 import { readSpent } from '../steps/read-spent.ts'
 import * as store from '../store/spend-limits.ts'
 import { checkOpenProject, checkProject } from './check-project.ts'
@@ -29,13 +31,24 @@ async function facts(use: LimitsRouteUses, place: store.SpendPlace) {
   } as const
 }
 
-async function save(use: LimitsRouteUses, place: store.SpendPlace, thresholdCents: number): Promise<void> {
-  await store.saveSpendLimit(use.db.kysely, place, thresholdCents)
+async function save(
+  use: LimitsRouteUses,
+  place: store.SpendPlace,
+  actor: Actor,
+  thresholdCents: number,
+): Promise<void> {
+  await use.db.tx(async (tx) => {
+    const created = await store.saveSpendLimit(tx, place, thresholdCents)
+    await use.orgs.recordAudit(tx, place.orgId, actor, spendLimitSaved(place, thresholdCents, created))
+  })
   use.changed(place.orgId)
 }
 
-async function remove(use: LimitsRouteUses, place: store.SpendPlace): Promise<void> {
-  if (!(await store.deleteSpendLimit(use.db.kysely, place))) throw noLimit()
+async function remove(use: LimitsRouteUses, place: store.SpendPlace, actor: Actor): Promise<void> {
+  await use.db.tx(async (tx) => {
+    if (!(await store.deleteSpendLimit(tx, place))) throw noLimit()
+    await use.orgs.recordAudit(tx, place.orgId, actor, spendLimitDeleted(place))
+  })
   use.changed(place.orgId)
 }
 
@@ -44,13 +57,13 @@ export const organizationSpendLimitRoutes = (use: LimitsRouteUses): Route[] => [
     object: 'organization.spend_limit' as const,
     ...(await facts(use, { orgId, projectId: null })),
   })),
-  route(updateSpendLimit, async ({ scope: { orgId }, body }) => {
-    const place = { orgId, projectId: null }
-    await save(use, place, body.threshold_amount)
+  route(updateSpendLimit, async (context) => {
+    const place = { orgId: context.scope.orgId, projectId: null }
+    await save(use, place, actorOf(context), context.body.threshold_amount)
     return { object: 'organization.spend_limit' as const, ...(await facts(use, place)) }
   }),
-  route(deleteSpendLimit, async ({ scope: { orgId } }) => {
-    await remove(use, { orgId, projectId: null })
+  route(deleteSpendLimit, async (context) => {
+    await remove(use, { orgId: context.scope.orgId, projectId: null }, actorOf(context))
     return { object: 'organization.spend_limit.deleted' as const, deleted: true as const }
   }),
 ]
@@ -60,15 +73,16 @@ export const projectSpendLimitRoutes = (use: LimitsRouteUses): Route[] => [
     await checkProject(use, orgId, projectId)
     return { object: 'project.spend_limit' as const, ...(await facts(use, { orgId, projectId })) }
   }),
-  route(updateProjectSpendLimit, async ({ scope: { orgId }, params: { project_id: projectId }, body }) => {
-    await checkOpenProject(use, orgId, projectId)
-    const place = { orgId, projectId }
-    await save(use, place, body.threshold_amount)
+  route(updateProjectSpendLimit, async (context) => {
+    const place = { orgId: context.scope.orgId, projectId: context.params.project_id }
+    await checkOpenProject(use, place.orgId, place.projectId)
+    await save(use, place, actorOf(context), context.body.threshold_amount)
     return { object: 'project.spend_limit' as const, ...(await facts(use, place)) }
   }),
-  route(deleteProjectSpendLimit, async ({ scope: { orgId }, params: { project_id: projectId } }) => {
-    await checkProject(use, orgId, projectId)
-    await remove(use, { orgId, projectId })
+  route(deleteProjectSpendLimit, async (context) => {
+    const place = { orgId: context.scope.orgId, projectId: context.params.project_id }
+    await checkProject(use, place.orgId, place.projectId)
+    await remove(use, place, actorOf(context))
     return { object: 'project.spend_limit.deleted' as const, deleted: true as const }
   }),
 ]

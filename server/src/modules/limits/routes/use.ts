@@ -8,7 +8,7 @@ import type { LimitsTables } from '../store/tables.ts'
 export interface LimitsRouteUses extends TierUses {
   readonly db: Db<LimitsTables>
   readonly models: readonly LimitedModel[]
-  readonly orgs: Pick<Orgs, 'findOrganization' | 'findProject' | 'listOpenProjects' | 'keyUsers' | 'keysOfUsers'>
+  readonly orgs: TierUses['orgs'] & Pick<Orgs, 'findProject' | 'keyUsers' | 'keysOfUsers'>
   /** PostgreSQL's clock: months and buckets end by it. */
   readonly now: () => Promise<Date>
 }

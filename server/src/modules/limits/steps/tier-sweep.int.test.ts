@@ -14,6 +14,8 @@ const roundsMax = 20
 
 test('a pass over all organisations gives each what its payments earn by the numbers of now, and tells what changed', async (t) => {
   const { database, orgs, orgId } = await orgsOnly(t)
+  await sql`insert into orgs.organization (id, name)
+    select 'org-' || n, 'One of many' from generate_series(1, ${organizations}::int) n`.execute(database.kysely)
   await sql`insert into limits.organization (org_id, tier, pinned_tier)
     select 'org-' || n, case when n % 2 = 0 then 'tier_1' else 'free' end, case when n = 8 then 'unlimited' end
     from generate_series(1, ${organizations}::int) n
@@ -53,5 +55,8 @@ test('a pass over all organisations gives each what its payments earn by the num
     news.rows.map(({ body }) => (JSON.parse(body) as { data: unknown }).data),
     [{ id: orgId, previous_tier: 'tier_1', tier: 'free' }],
   )
+  const audit = await sql<{ count: number }>`select count(*) as count from orgs.audit_log
+    where type = 'usage_tier.updated' and actor_kind = 'operator'`.execute(database.kysely)
+  assert.equal(audit.rows[0]?.count, changed.length)
   assert.equal(await pass({ signal }), 0, 'a month is done once')
 })

@@ -1,5 +1,6 @@
 import type { OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
 import { sql, type Kysely } from 'kysely'
+import { own, type Tx } from '#platform/db/tx.ts'
 import type { GroupLimits } from '../domain/tiers.ts'
 import type { LimitsTables } from './tables.ts'
 
@@ -31,6 +32,18 @@ export async function findProjectLimits(
     .where('project_id', '=', projectId)
     .execute()
   return new Map(rows.map((row) => [row.limit_group, limitsOfRow(row)]))
+}
+
+/** The same of one group, which nobody else changes until the commit. */
+export async function holdProjectLimit(tx: Tx, projectId: ProjectId, group: string): Promise<Partial<GroupLimits>> {
+  const row = await own<LimitsTables>(tx)
+    .selectFrom('limits.project_limit')
+    .select(columns)
+    .where('project_id', '=', projectId)
+    .where('limit_group', '=', group)
+    .forUpdate()
+    .executeTakeFirst()
+  return row === undefined ? {} : limitsOfRow(row)
 }
 
 /** Sets what is given and leaves the rest. */
