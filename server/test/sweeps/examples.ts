@@ -1,6 +1,7 @@
 import type { Operation } from '@switchyard/contracts/operation.ts'
 import { operations } from '@switchyard/contracts/operations.ts'
 import type { Example, MakeExample } from './example.ts'
+import { batchExamples } from './examples/batches.ts'
 import { containerExamples } from './examples/containers.ts'
 import { conversationExamples } from './examples/conversations.ts'
 import { fileExamples } from './examples/files.ts'
@@ -23,6 +24,7 @@ const examples: Readonly<Record<string, MakeExample>> = {
   ...skillExamples,
   ...containerExamples,
   ...fineTuningExamples,
+  ...batchExamples,
 }
 
 /** Every operation with its example; throws when one of either has no partner. */

@@ -5,6 +5,7 @@ import type { Operation } from '@switchyard/contracts/operation.ts'
 import { operations } from '@switchyard/contracts/operations.ts'
 import { sweptOperations } from './examples.ts'
 import type { FaultCase, Provocation } from './fault-cases/fault-case.ts'
+import { batchFaults } from './fault-cases/batches.ts'
 import { containerFaults } from './fault-cases/containers.ts'
 import { conversationFaults } from './fault-cases/conversations.ts'
 import { fileFaults } from './fault-cases/files.ts'
@@ -48,6 +49,7 @@ const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCas
   ...conversationFaults,
   ...skillFaults,
   ...containerFaults,
+  ...batchFaults,
 }
 
 const declared = ({ id, faults: codes = [] }: Operation) => codes.map((code) => `${id}: ${code}`)
