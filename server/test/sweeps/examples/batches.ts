@@ -21,7 +21,6 @@ export const batchExamples: Record<(typeof batchOperations)[number]['id'], MakeE
   'batches.create': async (at) => ({
     body: {
       ...(await batchBody(at)),
-      metadata: { a: 'b' },
       output_expires_after: { anchor: 'created_at', seconds: 3_600 },
     },
     references: ['body.input_file_id'],
