@@ -1,4 +1,4 @@
-import { Redis } from 'iovalkey'
+import { Redis, type Command } from 'iovalkey'
 import { backoff } from '../std/backoff.ts'
 import type { Log } from '../telemetry/log.ts'
 
@@ -73,8 +73,25 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 }
 
+/**
+ * A process that is busy for longer than the timeout finds timers due before it reads what has long arrived. So a timeout
+ * first lets the sockets be read, and is one only if the answer was not among that.
+ */
+class PatientRedis extends Redis {
+  override sendCommand(command: Command, stream?: Parameters<Redis['sendCommand']>[1]): unknown {
+    command.setTimeout = (ms: number) => {
+      const end = () => {
+        if (!command.isResolved) command.reject(new Error('Command timed out'))
+      }
+      // Under the name by which the command itself clears it.
+      Object.assign(command, { _commandTimeoutTimer: setTimeout(() => setImmediate(end), ms) })
+    }
+    return super.sendCommand(command, stream)
+  }
+}
+
 function createClient(options: ConnectionOptions): ValkeyClient {
-  return new Redis(options.url, {
+  return new PatientRedis(options.url, {
     lazyConnect: true,
     connectionName: options.name,
     connectTimeout: options.connectTimeoutMs,

@@ -116,6 +116,13 @@ test('commands in flight when the server dies fail, and none is sent a second ti
   assert.equal(await valkey.client.get('count'), null)
 })
 
+test('an answer that came while this process was busy is taken', async (t) => {
+  const { valkey } = await openValkey(t)
+  const answer = valkey.call((client) => client.echo('here'))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500)
+  assert.equal(await answer, 'here')
+})
+
 test('a server that hangs costs one timeout, is then treated as down, and is used again when it goes on', async (t) => {
   const { valkey } = await openValkey(t)
   const heard: string[] = []
