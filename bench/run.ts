@@ -9,6 +9,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { holdSharedDocker } from '../dev/engines/shared-docker.ts'
 import { recordCounts } from '../tools/testing/record-counts.ts'
 import type { BenchOptions } from './bench-stack.ts'
 import { boundText, ciBound, holds, type Figure } from './figure.ts'
@@ -147,6 +148,14 @@ function printTable(rows: readonly string[][]): void {
     )
 }
 
+/** Says how long it took, for whoever has to make it shorter. */
+async function timed(name: string, scenario: Scenario, asked: Asked): Promise<Figure[]> {
+  const began = performance.now()
+  const figures = await scenario(asked, (line) => console.log(line))
+  if (figures.length > 0) console.log(`${name}: ${((performance.now() - began) / 1_000).toFixed(0)} s`)
+  return figures
+}
+
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     options: {
@@ -164,7 +173,13 @@ async function main(): Promise<number> {
   const chosen = Object.entries(scenarios).filter(([name]) => positionals.length === 0 || positionals.includes(name))
   const asked = { ci: values.ci, profileDir: values.profile }
   const measured: Figure[] = []
-  for (const [, scenario] of chosen) measured.push(...(await scenario(asked, (line) => console.log(line))))
+  // Several scenarios run containers, and each would start and end the engine.
+  const docker = await holdSharedDocker()
+  try {
+    for (const [name, scenario] of chosen) measured.push(...(await timed(name, scenario, asked)))
+  } finally {
+    await docker.stop()
+  }
   const figures = asked.profileDir === undefined ? measured : measured.map(unjudged)
   const baseline = readBaseline()
   const head = ['figure', 'ratio', values.ci ? 'CI bound' : 'target', 'baseline', 'measured', '']
