@@ -95,16 +95,22 @@ export class Admissions {
     const holder = this.#holder(background ? backgroundNode : this.#use.node, charged, operation, model)
     const id = turnReservation(charged.requestId, turn)
     const until = performance.now() + turnWaitMsMax
-    for (let tries = 0; tries < turnTriesMax; tries += 1) {
-      const verdict = await this.#ask(charged, id, holder, asked)
-      if (verdict === 'again') return
-      if (verdict.admitted || tries === 0) this.#note(charged, operation, estimate, verdict)
-      if (verdict.admitted) return
-      const wait = verdict.retryAfterMs
-      if (wait === null || performance.now() + wait > until) {
-        throw refusal(verdict, { ...charged, name: estimate.model ?? unknownGroup })
+    try {
+      for (let tries = 0; tries < turnTriesMax; tries += 1) {
+        const verdict = await this.#ask(charged, id, holder, asked)
+        if (verdict === 'again') return
+        if (verdict.admitted || tries === 0) this.#note(charged, operation, estimate, verdict)
+        if (verdict.admitted) return
+        const wait = verdict.retryAfterMs
+        if (wait === null || performance.now() + wait > until) {
+          throw refusal(verdict, { ...charged, name: estimate.model ?? unknownGroup })
+        }
+        if (!(await sleep(wait, signal))) throw signal.reason
       }
-      if (!(await sleep(wait, signal))) throw signal.reason
+    } catch (error) {
+      // Valkey may have let it in without our hearing of it.
+      this.#use.settlements.release(charged, id)
+      throw error
     }
     throw new Fault('server_overloaded', 'The turn waited too long for tokens.', { retryAfterMs: unavailableRetryMs })
   }
@@ -169,8 +175,10 @@ export class Admissions {
     } catch (error) {
       if (!(error instanceof CacheUnavailable)) throw error
       const verdict = withoutValkey === 'local' ? local.admit(orgId, asked, performance.now()) : null
-      // Valkey may have let it in without our hearing of it: what is refused here keeps nothing reserved there.
-      if (verdict?.admitted !== true && error.cause !== undefined) settlements.release(charged, id)
+      // Valkey may have let it in without our hearing of it: what is refused here keeps nothing reserved there. A turn
+      // asks again, and learns of it then.
+      const isTurn = id !== charged.requestId
+      if (verdict?.admitted !== true && error.cause !== undefined && !isTurn) settlements.release(charged, id)
       if (verdict !== null) return verdict
     }
     throw new Fault('server_overloaded', 'Limits cannot be checked right now, and without them nobody is let in.', {
