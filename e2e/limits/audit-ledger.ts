@@ -89,7 +89,8 @@ export function checkLateness(checks: Checks, requests: readonly Traced[]): void
   for (const one of requests) {
     const settled = one.decisions.filter(({ reservation }) => reservation !== null)
     settlements += settled.length
-    if (new Set(settled.map(({ reservation }) => reservation)).size !== settled.length) twice.push(told(one))
+    const ids = settled.flatMap(({ kind, reservation }) => (kind === 'settled' ? [reservation] : []))
+    if (new Set(ids).size !== ids.length) twice.push(told(one))
     for (const { reservation, at, bySweep } of settled) {
       const turn = Number(reservation?.split('/')[1] ?? 0)
       const whole = one.rows.find((row) => row.turn === turn && row.outcome === 'completed')

@@ -37,7 +37,7 @@ export function countCalls(double: ProviderDouble): Call[] {
     const inBackground = text.includes('"shell"')
     if (!inBackground || after >= backgroundTurns - 1) return { ...answer, text: saying }
     const commands = [`command ${after} of request <${request}>`]
-    return { ...answer, calls: [{ name: 'shell', arguments: { commands } }] }
+    return { ...answer, text: saying, calls: [{ name: 'shell', arguments: { commands } }] }
   })
   return calls
 }

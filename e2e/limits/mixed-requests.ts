@@ -21,7 +21,7 @@ export const kindOf = (number: number): Kind => kinds[number % kinds.length] ?? 
 
 /** Every so many of the streams are left by their client in the middle. */
 const leavesEvery = 9
-const leavesAfterMs = 150
+const leavesAfterMs = 600
 const leaves = (number: number) => kindOf(number).includes('stream') && number % leavesEvery === 0
 
 /** How a request ended for its client, by the clock of this machine. */
