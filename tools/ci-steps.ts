@@ -35,6 +35,7 @@ export const ciSteps: readonly Step[] = [
   proof('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
   proof('responses', 110, 'e2e/responses/small.ts'),
   proof('batches', 60, 'e2e/batches/batches.chaos.ts --lines 600 --kills 1'),
+  proof('ledger', 50, 'e2e/limits/ledger.chaos.ts --requests 120 --kills 1'),
   proof('containers', 100, 'e2e/sandbox/small.ts'),
   proof('secrets', 60, 'e2e/sandbox/secrets.ts --responses 12'),
 ]
@@ -51,6 +52,8 @@ export const soakSteps: readonly Step[] = [
   proof('resume', 300, 'e2e/responses/resume.chaos.ts --streams 200'),
   proof('batches', 1_800, 'e2e/batches/batches.chaos.ts --lines 50000 --kills 2'),
   proof('escape', 300, 'e2e/escape/escape.ts --image full'),
+  proof('ledger', 180, 'e2e/limits/ledger.chaos.ts --requests 1000 --kills 4'),
+  proof('ledger-settling', 180, 'e2e/limits/ledger.chaos.ts --requests 1000 --kills 4 --settle-tokens'),
   proof('isolation', 600, 'e2e/sandbox/isolation.ts'),
   proof('clients', 300, 'e2e/responses/clients.bounds.ts --clients 10000 --slow 60 --wait-cut'),
   proof('containers-durable', 1_200, 'e2e/sandbox/durable.chaos.ts --responses 100 --rounds 10'),
