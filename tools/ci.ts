@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { withCompileCache } from './testing/compile-cache.ts'
@@ -14,12 +14,14 @@ interface Outcome {
   readonly ok: boolean
 }
 
-async function runStep(step: Step, countsFile: string): Promise<Outcome> {
-  process.stdout.write(`\n=== ${step.name} (share: ${step.shareSeconds} s)\n`)
+/** Two cores are what CI has. */
+const stepsBeside = 2
+
+async function runStep(step: Step, countsFile: string, output: 'inherit' | number): Promise<Outcome> {
   const began = performance.now()
   const [command = '', ...args] = step.command
   const child = spawn(command, args, {
-    stdio: 'inherit',
+    stdio: ['inherit', output, output],
     detached: true,
     env: { ...withCompileCache(process.env), SWITCHYARD_TEST_COUNTS: countsFile },
   })
@@ -35,6 +37,35 @@ async function runStep(step: Step, countsFile: string): Promise<Outcome> {
   clearTimeout(limit)
   process.off('SIGTERM', end)
   return { step, seconds: (performance.now() - began) / 1_000, ok: code === 0 }
+}
+
+const headOf = ({ name, shareSeconds }: Step) => `\n=== ${name} (share: ${shareSeconds} s)\n`
+
+/** Steps that have the machine for themselves, and tell as they go. */
+async function runAlone(steps: readonly Step[], countsFile: string): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  for (const step of steps) {
+    process.stdout.write(headOf(step))
+    outcomes.push(await runStep(step, countsFile, 'inherit'))
+  }
+  return outcomes
+}
+
+/** Steps that run beside each other. What each has to tell comes when it is over, in one piece. */
+async function runBeside(steps: readonly Step[], folder: string, countsFile: string): Promise<Outcome[]> {
+  const outcomes: Outcome[] = []
+  const waiting = [...steps]
+  const lane = async () => {
+    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) {
+      const file = join(folder, `${step.name}.log`)
+      const output = openSync(file, 'w')
+      outcomes.push(await runStep(step, countsFile, output))
+      closeSync(output)
+      process.stdout.write(headOf(step) + readFileSync(file, 'utf8'))
+    }
+  }
+  await Promise.all(Array.from({ length: stepsBeside }, lane))
+  return outcomes
 }
 
 /** Steps that count tests append a line each; a failed step without a count is one failure. */
@@ -64,9 +95,20 @@ async function main(args: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'switchyard-ci-'))
   const countsFile = join(folder, 'counts')
   const chosen = only.length === 0 ? steps : steps.filter(({ name }) => only.includes(name))
-  const outcomes: Outcome[] = []
-  for (const step of chosen) outcomes.push(await runStep(step, countsFile))
-  process.stdout.write('\nStep                 share   took\n')
+  const began = performance.now()
+  const outcomes = [
+    ...(await runAlone(
+      chosen.filter(({ beside }) => beside !== true),
+      countsFile,
+    )),
+    ...(await runBeside(
+      chosen.filter(({ beside }) => beside === true),
+      folder,
+      countsFile,
+    )),
+  ]
+  const minutes = ((performance.now() - began) / 60_000).toFixed(1)
+  process.stdout.write(`\nStep                 share   took, ${minutes} minutes in all\n`)
   for (const { step, seconds, ok } of outcomes) {
     const took = `${seconds.toFixed(0)} s`.padStart(7)
     process.stdout.write(
