@@ -34,14 +34,18 @@ function limiterOf(app: TestApp, limits: Parameters<typeof bookOf>[0]) {
   const settlements = new Settlements({ buckets, decisions, log, settlesTokens: false })
   const book = bookOf(limits)
   const admissions = new Admissions({
-    ...{ book, buckets, decisions, settlements, log },
+    book,
+    buckets,
+    decisions,
+    settlements,
+    log,
     findModel: (name) => models.get(name) ?? null,
     policies: new Policies({ db, book, evaluate: async () => undefined }),
     local: new LocalBuckets(1),
     withoutValkey: 'refuse',
     begin: async () => ({ lost: false, levels: [], open: [] }),
     node: 'lnode_test',
-  } satisfies ConstructorParameters<typeof Admissions>[0])
+  })
   return { admissions, settlements }
 }
 
@@ -73,7 +77,7 @@ async function refusalOf(work: Promise<unknown>): Promise<Fault> {
 test('the limiter counts what no endpoint asks for yet', async (t) => {
   const app = await testApp(t)
 
-  // S3-2.5-e S3-2.5-g
+  // S3-1.3-b S3-2.5-e S3-2.5-g
   await t.test('images of a minute', async () => {
     const org = await limitedOrg(app, 'tier_1')
     const { admissions } = limiterOf(app, { imagesPerMinute: 5 })
@@ -90,7 +94,7 @@ test('the limiter counts what no endpoint asks for yet', async (t) => {
     await admissions.admit({ charged: charged(org), operation: 'responses', estimate: estimate('draws') })
   })
 
-  // S3-2.5-f
+  // S3-1.3-b S3-2.5-f
   await t.test('minutes of audio of a minute, and parts of them', async () => {
     const org = await limitedOrg(app, 'tier_1')
     const { admissions } = limiterOf(app, { audioMinutesPerMinute: 2 })
@@ -137,7 +141,7 @@ test('who comes back when told to is let in, also when being refused has filled 
   // A tenth of a second frees the tokens. The request that is refused for them takes the last of the minute, though.
   const { code, retryAfterMs = 0 } = await refusalOf(send(3_000))
   assert.equal(code, 'token_rate_limit_exceeded')
-  assert.ok(retryAfterMs > 1_500 && retryAfterMs < 3_500, `${retryAfterMs} ms`)
+  assert.ok(retryAfterMs > 1_500 && retryAfterMs <= 4_000, `${retryAfterMs} ms`)
   await new Promise((resolve) => setTimeout(resolve, retryAfterMs))
   await send(3_000)
 })

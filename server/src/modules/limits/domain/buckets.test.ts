@@ -34,10 +34,20 @@ test('a request asks the limits of its organisation, and those that its project 
   ])
 })
 
-// S3-2.5-e S3-2.5-f
-test('images and audio are asked of those who use them', () => {
-  const drawn = asked({ costs: { ...costs, requests: 0, tokens: 0, images: 2, audioMinutes: 0.5 } })
-  assert.deepEqual(drawn, ['IPM:house 2 of 5', 'audio:house 0.5 of 10', 'spend:2026-11 7 of 1000'])
+// S3-1.3-b S3-2.5-e S3-2.5-f
+test('images and audio are asked of those who use them, of the organisation and of the project', () => {
+  const project = { house: { imagesPerMinute: 1, audioMinutesPerMinute: 3 } }
+  const drawn = asked({
+    policy: { ...policy, project },
+    costs: { ...costs, requests: 0, tokens: 0, images: 2, audioMinutes: 0.5 },
+  })
+  assert.deepEqual(drawn, [
+    'IPM:house 2 of 5',
+    'proj_a:IPM:house 2 of 1',
+    'audio:house 0.5 of 10',
+    'proj_a:audio:house 0.5 of 3',
+    'spend:2026-11 7 of 1000',
+  ])
 })
 
 // S3-8.2

@@ -11,7 +11,10 @@ const dayMs = 86_400_000
 
 const bucket = (metric: Metric, limit: number, cost: number, level: Level = 'organization'): Bucket => ({
   field: `${metric}:x`,
-  ...{ level, metric, limit, cost },
+  level,
+  metric,
+  limit,
+  cost,
   periodMs: metric.endsWith('D') ? dayMs : minuteMs,
 })
 

@@ -35,7 +35,7 @@ async function spend(app: TestApp, org: LimitedOrg, costNanos: number, projectId
 
 const outOfMoney = [429, 'insufficient_quota', 'insufficient_quota', 'false']
 
-// S3-2.6-a S3-2.6-b S3-2.6-c S3-2.6-d S3-2.6-e S3-2.6-f S3-8.4-a
+// S3-1.3-c S3-2.6-a S3-2.6-b S3-2.6-c S3-2.6-d S3-2.6-e S3-2.6-f S3-8.4-a
 test('at the monthly limit of a tier nothing more is let in, to the billionth of a dollar', async (t) => {
   const app = await testApp(t)
   for (const [tier, dollars] of Object.entries(monthly)) {

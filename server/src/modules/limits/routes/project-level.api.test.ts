@@ -14,7 +14,7 @@ test('limits hold for the organisation and for the project, not for a user or a 
     return await rateLimits.updateRateLimit('rl-double', { project_id: org.project.id, ...limits })
   }
 
-  // S3-8.1-a
+  // S3-1.3-a S3-8.1-a
   await t.test('two projects share the bucket of their organisation', async () => {
     const org = await limitedOrg(app, 'tier_1')
     const left: unknown[] = []

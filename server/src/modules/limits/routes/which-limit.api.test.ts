@@ -27,7 +27,7 @@ test('each limit binds when it is the first to be reached', async (t) => {
     return { org, refused, said: `${admitted.length} admitted, then ${refused.error.message}` }
   }
 
-  // S3-2.5-a S3-2.5-b
+  // S3-2.5-a S3-2.5-b S3-7.3
   await t.test('requests of a minute, and of a day', async () => {
     const minute = await until('free', {})
     assert.match(minute.said, bounds(2, String.raw`requests per min \(RPM\): Limit 2, Used 2, Requested 1\.`))

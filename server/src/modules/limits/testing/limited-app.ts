@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
-import type { Role } from '../../../roles/roles.ts'
 
 /** Limits of the tier `tier_1`, as the file of limits writes them. */
 export type TestLimits = Readonly<Record<string, number | null>>
@@ -14,7 +13,7 @@ export async function limitedApp(
   t: TestContext,
   limits: TestLimits,
   settings: Record<string, string> = {},
-  roles: readonly Role[] = ['api'],
+  roles?: Parameters<typeof testApp>[2],
 ): Promise<TestApp> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-limits-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
