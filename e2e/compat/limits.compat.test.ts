@@ -123,9 +123,8 @@ test('a month that is used up is told once: the SDK does not try again', async (
 // S3-4.5
 test('the limits of fine-tuning are read with a plain GET of the SDK', async () => {
   const client = (await organization('tier_2')).project()
-  const limits = await client.get<unknown, { object: string; data: { model: string; max_concurrent_jobs: number }[] }>(
-    '/fine_tuning/model_limits',
-  )
+  type Limits = { object: string; data: { model: string; max_concurrent_jobs: number }[] }
+  const limits: Limits = await client.get('/fine_tuning/model_limits')
   assert.equal(limits.object, 'list')
   assert.deepEqual(
     limits.data.map(({ model, max_concurrent_jobs: jobs }) => [model, jobs]),
