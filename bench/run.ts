@@ -15,6 +15,7 @@ import type { BenchOptions } from './bench-stack.ts'
 import { boundText, ciBound, holds, type Figure } from './figure.ts'
 import { benchChatGateways } from './chat-gateways.ts'
 import { benchGetFile } from './get-file.ts'
+import { benchLimitsAdmission } from './limits-admission.ts'
 import { benchListFiles } from './list-files.ts'
 import { benchResponsesPlain } from './responses-plain.ts'
 import { benchResponsesSocket } from './responses-socket.ts'
@@ -69,6 +70,13 @@ const scenarios: Readonly<Record<string, Scenario>> = {
       ci
         ? { profileDir, rounds: 3, seconds: 0.5, warmUpRequests: 200 }
         : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 1_000 },
+      say,
+    ),
+  'limits-admission': ({ ci, profileDir }, say) =>
+    benchLimitsAdmission(
+      ci
+        ? { profileDir, rounds: 5, seconds: 0.4, warmUpRequests: 500, admissions: 3_000 }
+        : { profileDir, rounds: 5, seconds: 4, warmUpRequests: 20_000, admissions: 40_000 },
       say,
     ),
   // Not in CI: a history long enough to tell anything takes longer to make than CI has for all benches.
