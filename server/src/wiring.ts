@@ -157,6 +157,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     db,
     durable,
     log,
+    metrics,
     files,
     webhooks,
     inference,

@@ -12,6 +12,7 @@ import { bind, type BoundHandler } from '#platform/durable/handler.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Log } from '#platform/telemetry/log.ts'
+import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { finishBatch } from './handlers/finish-batch.ts'
 import { keyOfChunk, runChunk } from './handlers/run-chunk.ts'
 import { validateBatch } from './handlers/validate-batch.ts'
@@ -29,6 +30,7 @@ export interface BatchesUses {
   readonly db: Database
   readonly durable: Durable
   readonly log: Log
+  readonly metrics: Metrics
   readonly files: Files
   readonly webhooks: Webhooks
   readonly inference: Inference
@@ -57,6 +59,12 @@ export function createBatches(uses: BatchesUses): Batches {
   const db = uses.db.as<BatchesTables>()
   const { publish } = uses.webhooks
   const lanes = new Lanes(uses.concurrency)
+  uses.metrics.gauge(
+    'batch_lines_in_hand_count',
+    'Lines of batches that this process works on.',
+    [],
+    () => lanes.slots.taken,
+  )
   const next: NextUses = {
     chunksMax: uses.projectChunksMax,
     submitChunk: (tx, { batchId, n, generation, at }) =>

@@ -89,13 +89,18 @@ async function workOn(use: RunChunkUses, name: ChunkName, chunk: ClaimedChunk, s
       stop: AbortSignal.any([over.signal, use.lanes.ending]),
       signal: AbortSignal.any([held.signal, cut.signal]),
     }
-    const left = await orSuperseded(runLines(use, lane, lines), held.signal)
-    held.signal.throwIfAborted()
+    const left = await orSuperseded(unlessAborted(runLines(use, lane, lines), held.signal), held.signal)
     await endStep(use, name, chunk, { left, waitMs: pause.leftMs })
   } finally {
     clearTimeout(handOn)
     clearTimeout(lastLines)
   }
+}
+
+async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const result = await work
+  signal.throwIfAborted()
+  return result
 }
 
 /** The chunk is done, or goes on in another step. */

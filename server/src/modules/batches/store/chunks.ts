@@ -133,10 +133,12 @@ export async function startNextChunk(tx: Tx, projectId: string): Promise<Submitt
         count(*) filter (where status = 'submitted') as under_way
       from batches.chunk where project_id = ${projectId} and status <> 'done' group by batch_id
     ), chosen as (
-      select batch_id, next from open where next is not null order by under_way, batch_id limit 1
+      -- One that somebody else is starting or ending is left to them.
+      select c.batch_id, c.n from open join batches.chunk c on c.batch_id = open.batch_id and c.n = open.next
+      where c.status = 'waiting' order by open.under_way, c.batch_id limit 1 for update of c skip locked
     )
     update batches.chunk c set status = 'submitted', moved_at = clock_timestamp() from chosen
-    where c.batch_id = chosen.batch_id and c.n = chosen.next and c.status = 'waiting'
+    where c.batch_id = chosen.batch_id and c.n = chosen.n
     returning c.batch_id, c.n, c.generation`.execute(own<BatchesTables>(tx))
   const [row] = rows
   return row === undefined ? null : { batchId: row.batch_id, n: row.n, generation: row.generation }

@@ -74,13 +74,17 @@ export interface Ended {
   readonly errorFileId: string | null
 }
 
-/** Ends a batch, by the attempt that holds it. The rows returned are for `fenced`. */
+/**
+ * Ends a batch, by the attempt that holds it. One whose file was refused may have been cancelled meanwhile, and ends as
+ * that. The rows returned are for `fenced`.
+ */
 export async function endBatch(tx: Tx, id: string, attempt: number, ended: Ended): Promise<readonly unknown[]> {
   const { rows } = await sql`
     update batches.batch set status = ${ended.outcome}, outcome = ${ended.outcome}, ended_at = clock_timestamp(),
       errors = ${ended.errors === undefined ? null : JSON.stringify(ended.errors)}, totals = ${JSON.stringify(ended.totals)},
       output_file_id = ${ended.outputFileId}, error_file_id = ${ended.errorFileId}
-    where id = ${id} and attempt = ${attempt} and ended_at is null returning id`.execute(own<BatchesTables>(tx))
+    where id = ${id} and attempt = ${attempt} and ended_at is null
+      and (status = 'validating') = ${ended.outcome === 'failed'} returning id`.execute(own<BatchesTables>(tx))
   return rows
 }
 
