@@ -19,7 +19,13 @@ import {
   userFaults,
 } from './fault-cases/organization.ts'
 import { projectApiKeyFaults, projectFaults, projectUserFaults, serviceAccountFaults } from './fault-cases/projects.ts'
-import { paymentFaults, projectRateLimitFaults, spendLimitFaults } from './fault-cases/limits.ts'
+import {
+  limitsExplainFaults,
+  paymentFaults,
+  projectRateLimitFaults,
+  spendLimitFaults,
+  vectorStoreFaults,
+} from './fault-cases/limits.ts'
 import { responseFaults } from './fault-cases/responses.ts'
 import { skillFaults } from './fault-cases/skills.ts'
 import { webhookFaults } from './fault-cases/webhooks.ts'
@@ -40,9 +46,11 @@ const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCas
   ...adsApiKeyFaults,
   ...containerNetworkPolicyFaults,
   ...auditLogFaults,
+  ...limitsExplainFaults,
   ...paymentFaults,
   ...projectRateLimitFaults,
   ...spendLimitFaults,
+  ...vectorStoreFaults,
   ...webhookFaults,
   ...inferenceFaults,
   ...responseFaults,

@@ -1,5 +1,7 @@
+import { createChatCompletion } from '@switchyard/contracts/chat-completions.ts'
 import type { costOperations } from '@switchyard/contracts/organization/costs.ts'
 import type { fineTuningOperations } from '@switchyard/contracts/fine-tuning.ts'
+import type { limitsExplainOperations } from '@switchyard/contracts/organization/limits-explain.ts'
 import { createPayment, type paymentOperations } from '@switchyard/contracts/organization/payments.ts'
 import type { projectRateLimitOperations } from '@switchyard/contracts/organization/project-rate-limits.ts'
 import { createProject } from '@switchyard/contracts/organization/projects.ts'
@@ -10,9 +12,11 @@ import {
 } from '@switchyard/contracts/organization/spend-limits.ts'
 import type { usageTierOperations } from '@switchyard/contracts/organization/usage-tier.ts'
 import type { usageOperations } from '@switchyard/contracts/organization/usage.ts'
+import type { vectorStoreOperations } from '@switchyard/contracts/vector-stores.ts'
 import { newId } from '#platform/std/ids.ts'
 import type { MakeExample } from '../example.ts'
-import { make, type Place } from '../place.ts'
+import { ask, make, type Place } from '../place.ts'
+import { chatBody } from './inference.ts'
 
 export const newPaymentBody = () => ({ amount: 5, currency: 'usd', reference: newId('invoice-') })
 const newPayment = (at: Place) => make(at, createPayment, { body: newPaymentBody() })
@@ -43,6 +47,12 @@ const usage: MakeExample = async (at) => ({
   references: ['query.project_ids.0'],
 })
 
+/** A request that the ledger has something of. */
+const explained: MakeExample = async (at) => {
+  const { headers } = await ask(at, createChatCompletion, { body: chatBody })
+  return { query: { request_id: headers.get('x-request-id') ?? '' }, references: ['query.request_id'] }
+}
+
 type Id<Listed extends readonly { readonly id: string }[]> = Listed[number]['id']
 type LimitsAdminId =
   | Id<typeof paymentOperations>
@@ -51,6 +61,7 @@ type LimitsAdminId =
   | Id<typeof spendLimitOperations>
   | Id<typeof usageOperations>
   | Id<typeof costOperations>
+  | Id<typeof limitsExplainOperations>
 
 export const limitsAdminExamples: Record<LimitsAdminId, MakeExample> = {
   'admin.organization.payments.create': async () => ({ body: newPaymentBody() }),
@@ -59,6 +70,7 @@ export const limitsAdminExamples: Record<LimitsAdminId, MakeExample> = {
     references: ['query.after'],
   }),
   'admin.organization.usage_tier.retrieve': async () => ({}),
+  'admin.organization.limits.explain': explained,
 
   'admin.organization.projects.rate_limits.list': async (at) => ({
     params: await newProject(at),
@@ -92,4 +104,15 @@ export const limitsAdminExamples: Record<LimitsAdminId, MakeExample> = {
 
 export const fineTuningExamples: Record<Id<typeof fineTuningOperations>, MakeExample> = {
   'fine_tuning.model_limits.list': async () => ({}),
+}
+
+const inVectorStore = () => ({ vector_store_id: newId('vs_') })
+
+/** What they would be called with; they answer 501 so far. */
+export const vectorStoreExamples: Record<Id<typeof vectorStoreOperations>, MakeExample> = {
+  'vector_stores.files.create': async () => ({ params: inVectorStore(), body: { file_id: newId('file-') } }),
+  'vector_stores.file_batches.create': async () => ({
+    params: inVectorStore(),
+    body: { files: [{ file_id: newId('file-') }] },
+  }),
 }

@@ -1,8 +1,10 @@
+import type { limitsExplainOperations } from '@switchyard/contracts/organization/limits-explain.ts'
 import { createPayment, type paymentOperations } from '@switchyard/contracts/organization/payments.ts'
 import type { projectRateLimitOperations } from '@switchyard/contracts/organization/project-rate-limits.ts'
 import { archiveProject } from '@switchyard/contracts/organization/projects.ts'
 import type { spendLimitOperations } from '@switchyard/contracts/organization/spend-limits.ts'
-import { doubleLimit, newPaymentBody, spendLimit } from '../examples/limits.ts'
+import type { vectorStoreOperations } from '@switchyard/contracts/vector-stores.ts'
+import { doubleLimit, newPaymentBody, spendLimit, vectorStoreExamples } from '../examples/limits.ts'
 import { newProject } from '../examples/organization.ts'
 import { make, type Place } from '../place.ts'
 import type { FaultCase, FaultCases } from './fault-case.ts'
@@ -68,4 +70,19 @@ export const spendLimitFaults: FaultCases<typeof spendLimitOperations> = {
     invalid_state_transition: async (at) => ({ params: await archived(at), body: spendLimit, param: null }),
   },
   'admin.organization.projects.spend_limit.delete': { not_found: unsetInProject },
+}
+
+export const limitsExplainFaults: FaultCases<typeof limitsExplainOperations> = {
+  'admin.organization.limits.explain': {
+    not_found: async () => ({ query: { request_id: 'req_none' }, param: 'request_id' }),
+  },
+}
+
+const counted = (id: keyof typeof vectorStoreExamples): { not_implemented: FaultCase } => ({
+  not_implemented: async (at) => ({ ...(await vectorStoreExamples[id](at)), param: null }),
+})
+
+export const vectorStoreFaults: FaultCases<typeof vectorStoreOperations> = {
+  'vector_stores.files.create': counted('vector_stores.files.create'),
+  'vector_stores.file_batches.create': counted('vector_stores.file_batches.create'),
 }
