@@ -14,6 +14,7 @@ import {
   type LimitedOrg,
 } from '#modules/limits/testing/rate-kit.ts'
 import { becomesTrue } from '../../../../../dev/engines/wait-until.ts'
+import { ownWorker } from '../../../../test/own-worker.ts'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
 import { SocketClient } from '../testing/socket-client.ts'
 
@@ -36,7 +37,7 @@ async function newestRequest(app: TestApp, org: LimitedOrg): Promise<string> {
 
 test('what is cut off is settled once, with what the model had said', async (t) => {
   const file = await limitsFile(t, { tiers: { tier_1: onlyLimits({ tokens_per_day: 10_000 }) } })
-  const app = await testApp(t, file, ['api', 'worker'])
+  const app = await testApp(t, { ...file, ...(await ownWorker()) }, ['api', 'worker'])
   const hanging = () => app.double.queue({ text: 'one two three four five six seven', after: 5, trouble: 'hang' })
   const interrupted = async (org: LimitedOrg, id: string) => {
     const { settlements, usage } = await explainSettled(app, org, id)

@@ -17,6 +17,7 @@ import {
   type LimitedOrg,
 } from '#modules/limits/testing/rate-kit.ts'
 import { becomesTrue } from '../../../../../dev/engines/wait-until.ts'
+import { ownWorker } from '../../../../test/own-worker.ts'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
 
 const boundMs = 30_000
@@ -72,7 +73,7 @@ for (const settling of [false, true]) {
   test(`every way to call a model is charged once and settled once, tokens ${settling ? 'to what was used' : 'as estimated'}`, async (t) => {
     const settings = { SWITCHYARD_LIMITS_SETTLE_TOKENS: String(settling) }
     const file = await limitsFile(t, { tiers: { tier_1: onlyLimits({ tokens_per_day: 10_000 }) } })
-    const app = await testApp(t, { ...file, ...settings }, ['api', 'worker'])
+    const app = await testApp(t, { ...file, ...(await ownWorker()), ...settings }, ['api', 'worker'])
     const send = async (way: Way, org: LimitedOrg, input: number, output: number) => {
       app.double.decide(() => ({ text: 'one two', usage: { input, output } }))
       const id = await way(app, org)
