@@ -239,7 +239,6 @@ async function startStrict(fleet: Fleet, folder: string): Promise<{ node: Server
   const internalPort = await freePort()
   const env = { ...fleet.stack.env, ...settings }
   const node = await startServerNode({ name: 'api strict', roles: 'api', dataDir: folder, internalPort, env })
-  await node.waitReady()
   return { node, port }
 }
 
@@ -262,6 +261,7 @@ async function main(): Promise<number> {
     )
     const started = await startStrict(fleet, folder)
     strict = started.node
+    await strict.waitReady()
     const { env } = fleet.stack
     const [org, ...others] = await makeOrganizations(env['SWITCHYARD_POSTGRES_URL'] ?? '', ['busy', 'new', 'idle'])
     if (org === undefined) throw new Error('no organisation')
