@@ -76,18 +76,16 @@ function bodyGuard(operation: Operation, bodyBytesMax: number): (request: Fastif
 
 /** A body that cannot be read never comes to the handler. It counts as any other request does. */
 function countedFault(operation: Operation, use: MountUse) {
-  return async (error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+  return (error: Error, request: FastifyRequest, reply: FastifyReply): void => {
     const served = request as ServedRequest
-    let fault: unknown = error
-    if (served.scope !== null && served.passed !== true) {
-      try {
-        const passage = await enter(operation, request, reply, use)
-        passage?.leave()
-      } catch (refused) {
-        fault = refused
-      }
-    }
-    sendFault(fault, request, reply, use.log)
+    const counted =
+      served.scope === null || served.passed === true
+        ? Promise.resolve()
+        : enter(operation, request, reply, use).then((passage) => passage?.leave())
+    void counted.then(
+      () => sendFault(error, request, reply, use.log),
+      (refused: unknown) => sendFault(refused, request, reply, use.log),
+    )
   }
 }
 
