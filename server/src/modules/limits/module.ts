@@ -108,6 +108,8 @@ function withoutTier(error: unknown): null {
 }
 
 const sweepEveryMs = 5_000
+/** A holder that is killed is replaced after so long: it may have been about to settle what another left. */
+const sweepLeaseMs = 8_000
 const partitionsEveryMs = 3_600_000
 
 export function createLimits(uses: LimitsUses): Limits {
@@ -201,7 +203,7 @@ export function createLimits(uses: LimitsUses): Limits {
           ...sweep,
           name: 'limits.reservations',
           everyMs: sweepEveryMs,
-          leaseMs: 3 * sweepEveryMs,
+          leaseMs: sweepLeaseMs,
           roundsMax: 1,
           run: async () => {
             // Valkey was away: whose heartbeat is missing may be alive all the same.
