@@ -62,7 +62,7 @@ async function proveLedger(fleet: Fleet, checks: Checks, sizes: Sizes): Promise<
       strays.length === 0,
       `${strays.length}`,
     )
-    checkLateness(checks, requests)
+    checkLateness(checks, requests, kills)
     checkWholeTurns(checks, requests)
     checkCutTurns(checks, requests)
     checkDecisions(checks, requests, kills)
