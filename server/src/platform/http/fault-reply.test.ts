@@ -14,7 +14,7 @@ test('a fault is sent as it was meant', () => {
   })
   assert.deepEqual(faultReply(fault, 'req_1'), {
     status: 429,
-    headers: { 'x-a': 'b', 'retry-after-ms': '250', 'retry-after': '1' },
+    headers: { 'x-a': 'b', 'x-should-retry': 'true', 'retry-after-ms': '250', 'retry-after': '1' },
     body: { error: { message: 'Slow down.', type: 'requests', param: 'x', code: 'rate_limit_exceeded' } },
     ours: false,
   })
