@@ -83,13 +83,16 @@ export class ValkeyBuckets {
       before,
       binding,
       clockMicros: reply.readDoubleLE((answerHead + buckets.length) * numberBytes),
-      retryAfterMs: binding === null || waitMs < 0 ? null : this.#comeBack(binding, waitMs),
+      retryAfterMs: binding === null || waitMs < 0 ? null : this.#comeBack(binding, waitMs, before[at - 1] ?? 0),
     }
   }
 
-  #comeBack({ cost, periodMs, limit }: Bucket, waitMs: number): number {
-    // Beyond what is kept track of, everyone comes back at another time, and is told a slot then.
-    if (waitMs > slotMsMax) return Math.round(slotMsMax * (0.8 + 0.2 * this.#random()))
+  #comeBack({ cost, periodMs, limit }: Bucket, waitMs: number, level: number): number {
+    // Beyond what is kept track of, everyone comes back at another time, and is told a slot then: not before there is room.
+    if (waitMs > slotMsMax) {
+      const roomMs = ((level + cost - limit) * periodMs) / limit
+      return Math.round(Math.max(roomMs, slotMsMax * (0.8 + 0.2 * this.#random())))
+    }
     return Math.round(waitMs + this.#random() * Math.min(jitterMsMax, (jitterShare * cost * periodMs) / limit))
   }
 

@@ -33,7 +33,7 @@ export function refusal(verdict: Verdict, { orgId, projectId, name }: Refused): 
   const figures = `Limit ${binding.limit}, Used ${Math.min(used, binding.limit)}, Requested ${binding.cost}.`
   const retryAfterMs = verdict.retryAfterMs
   if (retryAfterMs === null) {
-    const message = `Request too large for ${name} in ${where} on ${says}: ${figures} The limit is smaller than this one request: shorten it or ask for fewer tokens.`
+    const message = `Request too large for ${name} in ${where} on ${says}: ${figures} The limit is smaller than this one request: ${binding.metric === 'files' ? 'send fewer files at once' : 'shorten it or ask for fewer tokens'}.`
     return new Fault('request_above_limit', message, { headers })
   }
   const message = `Rate limit reached for ${name} in ${where} on ${says}: ${figures} Please try again in ${(retryAfterMs / 1_000).toFixed(3)}s.`
