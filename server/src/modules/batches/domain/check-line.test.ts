@@ -13,8 +13,6 @@ const raw = (line: unknown, n = 1) => {
   const content = Buffer.from(typeof line === 'string' ? line : JSON.stringify(line))
   return { n, offset: 0, bytes: content.length, content }
 }
-const tool = (more: object) => ({ ...good, body: { ...good.body, tools: [{ type: 'shell' }, more] } })
-const secrets = [{ domain: 'a.example', name: 'TOKEN', value: 'hunter2' }]
 
 test('a line in order gives its name, its body and the snapshot of its model', () => {
   assert.deepEqual(checkLine(use, fresh(), raw(good)), { customId: 'a', body: good.body, model: 'house-1' })
@@ -54,26 +52,14 @@ const wrong: [string, unknown, string, string | null][] = [
   ],
   ['no model', { ...good, body: {} }, 'missing_required_parameter', 'body.model'],
   ['an unknown model', { ...good, body: { model: 'x' } }, 'model_not_found', 'body.model'],
-  [
-    'secrets',
-    tool({ type: 'shell', environment: { network_policy: { domain_secrets: secrets } } }),
-    'secrets_not_allowed',
-    'body.tools[1]',
-  ],
 ]
 for (const [what, line, code, param] of wrong) {
-  test(`a line with ${what} is refused by name, and nothing of it is repeated`, () => {
+  test(`a line with ${what} is refused by name`, () => {
     const found = checkLine(use, fresh(), raw(line, 7))
     assert.ok('code' in found)
     assert.deepEqual([found.code, found.param, found.line], [code, param, 7])
-    assert.doesNotMatch(JSON.stringify(found), /hunter2/)
   })
 }
-
-test('a function may describe a parameter of that name', () => {
-  const described = tool({ type: 'function', name: 'f', parameters: { properties: { domain_secrets: {} } } })
-  assert.ok('customId' in checkLine(use, fresh(), raw(described)))
-})
 
 test('a line beyond the bound is refused without being read', () => {
   const found = checkLine(use, fresh(), { n: 2, offset: 0, bytes: 9e9, content: null })

@@ -87,23 +87,7 @@ function checkBody(body: Record<string, unknown>): Complaint | null {
     const message = 'Lines of a batch run in no order, so none of them can be part of a conversation.'
     return complaint('unsupported_value', message, 'body.conversation')
   }
-  const { tools } = body
-  const secret = Array.isArray(tools) ? tools.findIndex(holdsSecrets) : -1
-  if (secret < 0) return null
-  const message = 'domain_secrets are not taken where a request is stored before it runs. Send it by itself.'
-  return complaint('secrets_not_allowed', message, `body.tools[${secret}]`)
-}
-
-/** Schemas of functions may well describe a field of that name. */
-const described = new Set(['parameters', 'format'])
-
-function holdsSecrets(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some(holdsSecrets)
-  return Object.entries(value).some(([name, held]) => {
-    if (name === 'domain_secrets') return held !== null
-    return !described.has(name) && holdsSecrets(held)
-  })
+  return null
 }
 
 function checkModel(use: CheckUses, seen: LinesSeen, { model: name }: Record<string, unknown>): string | Complaint {

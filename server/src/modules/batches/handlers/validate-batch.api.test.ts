@@ -12,16 +12,11 @@ test('the input file of a batch', async (t) => {
   const kit = await batchesKit(t)
 
   await t.test('a file with mistakes fails as a whole, and each mistake is told with its line', async () => {
-    const canary = 'canary-4711'
-    const secret = { domain: 'a.example', name: 'TOKEN', value: canary }
-    const policy = { type: 'allowlist', allowed_domains: ['a.example'], domain_secrets: [secret] }
-    const shell = { type: 'shell', environment: { type: 'container_auto', network_policy: policy } }
     const { id } = await kit.create([
       line('a'),
       line('a'),
       { ...line('b'), url: '/v1/completions' },
       line('c', { stream: true }),
-      line('d', { tools: [shell] }),
       line('e', { model: 'double-anthropic' }),
       line('f', { model: 'none' }),
     ])
@@ -33,18 +28,32 @@ test('the input file of a batch', async (t) => {
         ['duplicate_custom_id', 'custom_id', 2],
         ['invalid_url', 'url', 3],
         ['unsupported_value', 'body.stream', 4],
-        ['secrets_not_allowed', 'body.tools[0]', 5],
-        ['mismatched_model', 'body.model', 6],
-        ['model_not_found', 'body.model', 7],
+        ['mismatched_model', 'body.model', 5],
+        ['model_not_found', 'body.model', 6],
       ],
     )
     assert.equal(ended.failed_at !== undefined && ended.completed_at === undefined, true)
     assert.deepEqual(await kit.news(id), ['batch.failed'])
     assert.equal(kit.app.double.requests.length, 0)
-    assert.doesNotMatch(JSON.stringify(ended) + (await kit.app.log()), new RegExp(canary))
+  })
+
+  await t.test('a line with domain_secrets is an error of its own and copied nowhere; the others go on', async () => {
+    const canary = 'canary-4711'
+    const secret = { domain: 'a.example', name: 'TOKEN', value: canary }
+    const policy = { type: 'allowlist', allowed_domains: ['a.example'], domain_secrets: [secret] }
+    const shell = { type: 'shell', environment: { type: 'container_auto', network_policy: policy } }
+    const { id } = await kit.create([line('a'), line('b', { tools: [shell] }), line('c')])
+    const ended = await kit.ended(id)
+    assert.deepEqual([ended.status, ended.request_counts], ['completed', { total: 3, completed: 2, failed: 1 }])
+    const [told] = await kit.linesOf(ended.error_file_id)
+    const fault = told?.response?.body['error'] as { code: string; param: string }
+    assert.deepEqual([told?.custom_id, fault.code, fault.param], ['b', 'secrets_not_allowed', 'tools[0]'])
+    const output = await kit.linesOf(ended.output_file_id)
+    assert.doesNotMatch(JSON.stringify([ended, told, output]) + (await kit.app.log()), new RegExp(canary))
     const { rows } = await sql<{ found: boolean }>`
       select exists (select 1 from batches.batch b where to_jsonb(b)::text like ${`%${canary}%`})
-        or exists (select 1 from batches.line l where to_jsonb(l)::text like ${`%${canary}%`}) as found`.execute(
+        or exists (select 1 from batches.line l where to_jsonb(l)::text like ${`%${canary}%`})
+        or exists (select 1 from batches.result r where to_jsonb(r)::text like ${`%${canary}%`}) as found`.execute(
       kit.app.db.kysely,
     )
     assert.deepEqual(rows, [{ found: false }])

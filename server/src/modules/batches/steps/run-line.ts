@@ -10,6 +10,7 @@ import type { Tx } from '#platform/db/tx.ts'
 import type { Fault } from '#platform/errors/fault.ts'
 import { refuseUnstorable } from '#platform/http/storable.ts'
 import { validate } from '#platform/http/validate.ts'
+import { refuseSecrets } from '../domain/refuse-secrets.ts'
 import { responseTokens, tokensOfCompletion, type LineTokens } from '../domain/line-tokens.ts'
 import type { BatchesTables } from '../store/tables.ts'
 
@@ -51,6 +52,7 @@ const longParam = { '/v1/responses': 'input', '/v1/chat/completions': 'messages'
 export async function runLine(use: RunLineUses, call: LineCall): Promise<void> {
   try {
     refuseUnstorable(call.body)
+    refuseSecrets(call.body)
     await use.limits.checkSpend(call.charged)
     await carryOut(use, call)
   } catch (error) {
