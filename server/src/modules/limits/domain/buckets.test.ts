@@ -20,6 +20,7 @@ test('a request asks the limits of its organisation, and those that its project 
     'RPD:house 1 of 10000',
     'TPM:house 50 of 200000',
     'spend:2026-11 7 of 1000',
+    'proj_a:spend:2026-11 7 of 1000',
   ]
   assert.deepEqual(asked(), organization)
   const project = { house: { requestsPerMinute: 5, tokensPerDay: 900 }, other: { requestsPerMinute: 1 } }
@@ -47,6 +48,7 @@ test('images and audio are asked of those who use them, of the organisation and 
     'audio:house 0.5 of 10',
     'proj_a:audio:house 0.5 of 3',
     'spend:2026-11 7 of 1000',
+    'proj_a:spend:2026-11 7 of 1000',
   ])
 })
 
@@ -60,6 +62,7 @@ test('a long context has a fifth of the limits of a minute to itself, at both le
     'TPM:house#long 50 of 40000',
     'proj_a:TPM:house#long 50 of 20',
     'spend:2026-11 7 of 1000',
+    'proj_a:spend:2026-11 7 of 1000',
   ])
 })
 

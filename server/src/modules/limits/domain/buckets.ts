@@ -95,10 +95,9 @@ export function bucketsOf({ book, policy, projectId, group, long, month, costs }
   }
   const spend = { metric: 'spend', periodMs: 0, cost: costs.spendNanos } as const
   buckets.push({ ...spend, field: `spend:${month}`, level: 'organization', limit: policy.monthlyNanos })
-  if (policy.projectMonthlyNanos !== null) {
-    const field = `${projectId}:spend:${month}`
-    buckets.push({ ...spend, field, level: 'project', limit: policy.projectMonthlyNanos })
-  }
+  // Counted without a limit of its own as well: one that is set in the middle of a month finds what the month had.
+  const limit = policy.projectMonthlyNanos ?? policy.monthlyNanos
+  buckets.push({ ...spend, field: `${projectId}:spend:${month}`, level: 'project', limit })
   return buckets
 }
 

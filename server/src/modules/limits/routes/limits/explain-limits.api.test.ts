@@ -27,7 +27,8 @@ test('what was decided of a request is told to its organisation, with every buck
       ['RPM:double', 500, 0, 1],
       ['RPD:double', 10_000, 0, 1],
       ['TPM:double', 200_000, 0, 100],
-      [`spend:${month}`, 100e9, 0, 2 * 1_000 + 100 * 4_000],
+      [`spend:${month}`, 100e9, 0, 402_000],
+      [`${org.project.id}:spend:${month}`, 100e9, 0, 402_000],
     ],
   )
   const [settlement] = why.settlements
@@ -35,6 +36,7 @@ test('what was decided of a request is told to its organisation, with every buck
     { bucket: 'RPD:double', amount: 1 },
     { bucket: 'TPM:double', amount: 100 },
     { bucket: `spend:${month}`, amount: 402_000 },
+    { bucket: `${org.project.id}:spend:${month}`, amount: 402_000 },
   ])
   assert.deepEqual([settlement?.tokens, settlement?.cost_nanos], [12, 5 * 1_000 + 7 * 4_000])
 
