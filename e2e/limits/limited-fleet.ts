@@ -23,9 +23,10 @@ const monthlyDollars = 1_000_000
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
+export const isOfMinute = (metric: string): boolean => metric.endsWith('PM')
+
 /** How long a bucket of a metric takes to empty itself; 0: never. */
-export const periodOf = (metric: string): number =>
-  metric.endsWith('PM') ? minuteMs : metric.endsWith('PD') ? dayMs : 0
+export const periodOf = (metric: string): number => (isOfMinute(metric) ? minuteMs : metric.endsWith('PD') ? dayMs : 0)
 
 /** Processes that limit the same organisations, which are made one after the other with the same limits. */
 export class LimitedFleet {
