@@ -122,7 +122,11 @@ export function createLimits(uses: LimitsUses): Limits {
   const decisions = new DecisionLog({ db, log })
   const ledger = new Ledger(db, findModel)
   const settlements = new Settlements({ buckets, decisions, log, settlesTokens })
-  const changed = (orgId: string): void => policies.forget(orgId)
+  const changed = (orgId: string): void => {
+    policies.forget(orgId)
+    // What was spent while other limits held may not have been counted: it is counted again from the ledger.
+    buckets.doubt(orgId).catch((err: unknown) => log.warn({ err }, 'buckets are not counted again'))
+  }
   const tiers = { db, book, orgs, publish, changed }
   const policies = new Policies({
     db,

@@ -138,6 +138,11 @@ export class ValkeyBuckets {
     return (await this.#open([this.#key(orgId)], args)) === 1
   }
 
+  /** Days and spend should be counted again. */
+  async doubt(orgId: string): Promise<void> {
+    await this.add(orgId, [], 1)
+  }
+
   /** Whether days and spend should be counted again: something was counted that the ledger may have had already. */
   async isInDoubt(orgId: string): Promise<boolean> {
     return (await this.#valkey.call((client) => client.hexists(this.#key(orgId), 'r'))) === 1
