@@ -14,9 +14,9 @@ import { ValkeyBuckets } from './valkey-buckets.ts'
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
-const schedules = Number(process.env['SWITCHYARD_TEST_SCHEDULES'] ?? 1_000)
+const schedules = Number(process.env['SWITCHYARD_TEST_SCHEDULES'] ?? 3_000)
 const stepsMax = 40
-/** Beyond what the SDK waits. */
+/** What the SDK waits at most. */
 const waitMsMax = 60_000
 const startMicros = 1_800_000_000_000_000
 const commandTimeoutMs = 10_000
@@ -228,10 +228,10 @@ function sameVerdict(said: Verdict | 'again', expected: ReferenceVerdict | 'agai
   if (said.admitted) return
   assert.equal(said.retryAfterMs === null, expected.waitMicros === null)
   if (said.retryAfterMs === null || expected.waitMicros === null) return
-  assert.ok(said.retryAfterMs <= waitMsMax)
-  // Never told to come back before there is room, unless that is later than anybody waits.
-  const roomMs = Math.floor(expected.waitMicros / 1_000)
-  assert.ok(said.retryAfterMs >= Math.min(roomMs, 0.8 * waitMsMax), `${said.retryAfterMs} ms, room after ${roomMs}`)
+  // Never told to come back before there is room, and the longest that anybody is told without need is a minute.
+  const roomMs = expected.waitMicros / 1_000
+  assert.ok(said.retryAfterMs >= roomMs - 1, `${said.retryAfterMs} ms, room after ${roomMs}`)
+  assert.ok(said.retryAfterMs <= Math.max(waitMsMax, roomMs + 1), `${said.retryAfterMs} ms, room after ${roomMs}`)
 }
 
 function sameLevels(said: readonly number[], expected: readonly number[]): void {
