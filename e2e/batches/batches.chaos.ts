@@ -18,29 +18,32 @@ import { beginBatch, markerIn, readOutput, type Asked } from './batch-files.ts'
 import { MemoryWatch } from './memory-watch.ts'
 
 const concurrency = 16
-const answerMs = 5
+/** The provider is slow enough that few lines take a while as well: kills have to fall into it. */
+const wholeMsMin = 6_000
+const answerMsMin = 5
+const answerMsOf = (lines: number) => Math.max(answerMsMin, Math.ceil((wholeMsMin * concurrency) / lines))
 const growthMegabytesMax = 200
 /** Not so often that the asking itself is the work. */
-const pollMs = 500
+const pollMs = 250
 const toldEveryMs = 10_000
 /** For a line, on two cores that everything shares; and for the rest. */
 const boundOf = (lines: number) => 120_000 + lines * 60
 const eventBoundMs = 30_000
 
 /** Counts at the provider how often each line was asked for. */
-function countCalls(fleet: Fleet): Map<string, number> {
+function countCalls(fleet: Fleet, slowMs: number): Map<string, number> {
   const calls = new Map<string, number>()
   fleet.double.decide((body) => {
     const asked = markerIn(body) ?? 'unmarked'
     calls.set(asked, (calls.get(asked) ?? 0) + 1)
     // Kept by the double for those who look at them; fifty thousand would be a lot.
     fleet.double.requests.length = 0
-    return { text: `<${asked}> Certainly.`, slowMs: answerMs }
+    return { text: `<${asked}> Certainly.`, slowMs }
   })
   return calls
 }
 
-const over = /completed|failed|expired|cancelled/
+const isOver = ({ status }: Batch) => /completed|failed|expired|cancelled/.test(status)
 
 /** Asks how far the batches have come until that is far enough, and tells now and then. */
 async function waitFor(
@@ -69,7 +72,7 @@ async function killMidway(run: Run): Promise<number[]> {
   const worker = fleet.of('worker', 0)
   for (let kill = 1; kill <= sizes.kills; kill += 1) {
     const share = Math.floor((sizes.lines * kill) / (sizes.kills + 1))
-    const { done } = await waitFor(run, (_now, count) => count >= share && fleet.double.open() > 0)
+    const { done } = await waitFor(run, (now, count) => count >= share || now.every(isOver))
     await worker.process.kill9()
     at.push(done)
     await worker.process.start()
@@ -102,7 +105,7 @@ async function proveBatches(fleet: Fleet, checks: Checks, sizes: Sizes): Promise
       url: await sink.listen(),
       event_types: ['batch.completed', 'batch.failed', 'batch.expired', 'batch.cancelled'],
     })
-    const calls = countCalls(fleet)
+    const calls = countCalls(fleet, answerMsOf(sizes.lines))
     const asked = shareOut(sizes.lines)
     memory.begin(worker.process.pid)
     const begunMs = performance.now()
@@ -110,8 +113,13 @@ async function proveBatches(fleet: Fleet, checks: Checks, sizes: Sizes): Promise
     const batches = await Promise.all(asked.map((one) => beginBatch(client, one)))
     const run = { fleet, client, batches, memory, sizes }
     const at = await killMidway(run)
-    const { now: ended } = await waitFor(run, (now) => now.every(({ status }) => over.test(status)))
+    const { now: ended } = await waitFor(run, (now) => now.every(isOver))
     const seconds = (performance.now() - begunMs) / 1_000
+    checks.expect(
+      'every kill fell into the work',
+      at.length === sizes.kills && at.every((done) => done > 0 && done < sizes.lines),
+      at.join(', '),
+    )
     console.log(`  ${sizes.lines} lines in ${seconds.toFixed(1)} s, killed at ${at.join(' and ')} lines`)
     await audit({ fleet, checks, sizes, asked, ended, calls, sink })
     checks.expect(
