@@ -225,8 +225,8 @@ return 1
 `
 
 /**
- * KEYS: hash. ARGV: when the ledger was about to be read in microseconds, then field and level for each bucket of a day or
- * a month. Sets them to what the ledger has, unless one was changed since: then the ledger may know more, or less.
+ * KEYS: hash. ARGV: when the ledger was about to be read in microseconds, then field and level for each bucket of requests
+ * a day and of spend. Sets them to what the ledger has, unless one was changed since: then the ledger may know more, or less.
  */
 export const recountScript = `${clockText}
 local key, read_at = KEYS[1], tonumber(ARGV[1])
@@ -236,7 +236,7 @@ for i = 2, #ARGV, 2 do levels[ARGV[i]] = tonumber(ARGV[i + 1]) end
 for _, field in ipairs(redis.call('HKEYS', key)) do
   local kind = string.sub(field, 1, 2)
   if kind == 'o:' then return 0 end
-  if kind ~= 't:' and (string.find(field, '[TR]PD:') or string.find(field, 'spend:')) then
+  if kind ~= 't:' and (string.find(field, 'RPD:') or string.find(field, 'spend:')) then
     local _, at = struct.unpack('dd', redis.call('HGET', key, field))
     if at >= read_at then return 0 end
     levels[field] = levels[field] or 0

@@ -150,7 +150,9 @@ export class ValkeyBuckets {
 
   /** Sets days and spend to what the ledger had, unless something is open or was changed since. Whether it did. */
   async recount(orgId: string, levels: Beginning['levels'], readAtMs: number): Promise<boolean> {
-    const args = [Math.round(readAtMs * 1_000), ...levels.flatMap(({ field, level }) => [field, level])]
+    // The ledger has the tokens that were used; the charge of tokens that were asked for stands.
+    const counted = levels.filter(({ field }) => !/(?:^|:)TPD:/.test(field))
+    const args = [Math.round(readAtMs * 1_000), ...counted.flatMap(({ field, level }) => [field, level])]
     return (await this.#recount([this.#key(orgId)], args)) === 1
   }
 
