@@ -178,3 +178,25 @@ test('later turns of a response wait for their tokens, and fail only when waitin
     assert.deepEqual([why.settlements.length, why.usage.length], [1, 1])
   })
 })
+
+test('what a turn used is in the ledger when the turn is over, before its response is', async (t) => {
+  const app = await testApp(
+    t,
+    await limitsFile(t, { tiers: { tier_1: onlyLimits({ requests_per_minute: 10, tokens_per_minute: 600_000 }) } }),
+  )
+  const org = await limitedOrg(app, 'tier_1')
+  app.double.queue('A summary.', { text: 'An answer.', slowMs: 2_000 })
+  const context_management = [{ type: 'compaction', compact_threshold: 1_000 }]
+  let answered = false
+  const asking = ask(app, org, { input: 'word '.repeat(4_200), context_management }).finally(() => (answered = true))
+  const rows = async () => {
+    const found = await sql<{
+      turn: number
+    }>`select turn from limits.usage where org_id = ${org.id} order by turn`.execute(app.db.kysely)
+    return found.rows.map(({ turn }) => turn)
+  }
+  assert.ok(await becomesTrue(async () => (await rows()).length === 1, boundMs))
+  assert.equal(answered, false)
+  assert.equal((await asking).status, 200)
+  assert.deepEqual(await rows(), [0, 1])
+})

@@ -68,6 +68,20 @@ export async function beginInline(
 
   const keeping = asked.store ? null : keepContainer(use, asked.shellPlace)
 
+  /** Its items are stored with its end; should this process die before, the provider was asked all the same. */
+  async function turnOver(meter: TurnMeter): Promise<boolean> {
+    const entries = entriesOf(live, [meter])
+    if (entries.length === 0) return !meter.reserved
+    try {
+      for (const entry of entries) await use.limits.recordAlone(entry)
+    } catch (err) {
+      use.log.warn({ err, responseId: id }, 'what a turn used is written with the end of its response')
+      return false
+    }
+    settleTurns(use.limits, live, [meter], entries)
+    return true
+  }
+
   async function close(ended: LiveResponse, ending: Ending, meters: readonly TurnMeter[]): Promise<Date | null> {
     const entries = entriesOf(live, meters)
     const settle = () => settleTurns(use.limits, live, meters, entries)
@@ -116,7 +130,7 @@ export async function beginInline(
     return row?.ended_at ?? null
   }
 
-  return runInline(use, { accepted, createdAt, tell, generate, signal, close })
+  return runInline(use, { accepted, createdAt, tell, generate, signal, turnOver, close })
 }
 
 const keepEveryMs = 20_000

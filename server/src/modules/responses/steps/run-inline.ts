@@ -18,6 +18,8 @@ export interface InlineRun {
   readonly generate: boolean
   /** Aborts when the client is gone. */
   readonly signal: AbortSignal
+  /** A turn is over and the response goes on: what it used is written down at once. False: it is left to `close`. */
+  turnOver?(meter: TurnMeter): Promise<boolean>
   /** Commits the end. Returns when it ended, or null when somebody else had ended it. */
   close(live: LiveResponse, ending: Ending, meters: readonly TurnMeter[]): Promise<Date | null>
 }
@@ -70,6 +72,7 @@ export async function* runInline(
         const moved = yield* makeMove(use, live, move, { tell, signal, endOnAbort: true, meter })
         live = after(live, moved)
         ending = moved.ending
+        if (ending === null && (await run.turnOver?.(meter)) === true) meters.pop()
       }
       if (ending === null) continue
       const state = await close(ending)
