@@ -16,6 +16,10 @@ export class DbClock {
   async look(): Promise<void> {
     const asked = Date.now()
     const there = await this.#db.now()
-    this.#offsetMs = there.getTime() - (asked + Date.now()) / 2
+    const answered = Date.now()
+    const offsetMs = there.getTime() - (asked + answered) / 2
+    // Within what a look can tell the clock stays as it is: ids that are made with it must not go back for nothing.
+    const uncertainMs = 1 + (answered - asked) / 2
+    if (Math.abs(offsetMs - this.#offsetMs) > uncertainMs) this.#offsetMs = offsetMs
   }
 }
