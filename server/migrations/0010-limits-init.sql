@@ -47,7 +47,8 @@ create table limits.spend_limit (
   primary key (org_id, project_id)
 );
 
--- The ledger: one row for each model call, written with the work it measures. Ids sort by time.
+-- The ledger: one row for each model call, written with the work it measures. Ids sort by time; nobody looks for one,
+-- so they have no index of their own, which every model call would pay for.
 create table limits.usage (
   id text collate "C" not null,
   at timestamptz not null default clock_timestamp(),
@@ -66,8 +67,7 @@ create table limits.usage (
   cached_tokens bigint not null,
   output_tokens bigint not null,
   -- Billionths of a US dollar.
-  cost_nanos bigint not null,
-  primary key (id)
+  cost_nanos bigint not null
 ) partition by range (id);
 create index usage_of_organization on limits.usage (org_id, at);
 create index usage_of_request on limits.usage (request_id);
@@ -81,8 +81,7 @@ create table limits.decision (
   org_id text not null,
   project_id text not null,
   kind text not null check (kind in ('admitted', 'refused', 'settled', 'released')),
-  detail json not null,
-  primary key (id)
+  detail json not null
 ) partition by range (id);
 create index decision_of_request on limits.decision (request_id);
 create index decision_of_organization on limits.decision (org_id, at);

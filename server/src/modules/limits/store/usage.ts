@@ -25,43 +25,55 @@ export interface UsageEntry {
 
 export type PricedEntry = UsageEntry & { readonly costNanos: number }
 
-const insert = statement<[string], never>(
+export const usagePrefix = 'use_'
+
+type Columns = [
+  id: string[],
+  orgId: string[],
+  projectId: string[],
+  keyId: (string | null)[],
+  requestId: string[],
+  turn: number[],
+  operation: string[],
+  model: string[],
+  batch: boolean[],
+  outcome: string[],
+  input: number[],
+  cached: number[],
+  output: number[],
+  cost: number[],
+]
+
+const insert = statement<Columns, never>(
   'limits.insert-usage',
   `insert into limits.usage (id, org_id, project_id, key_id, request_id, turn, operation, model, batch, outcome,
      input_tokens, cached_tokens, output_tokens, cost_nanos)
-   select * from json_to_recordset($1::json) as given (id text, org_id text, project_id text, key_id text,
-     request_id text, turn integer, operation text, model text, batch boolean, outcome text,
-     input_tokens bigint, cached_tokens bigint, output_tokens bigint, cost_nanos bigint)`,
+   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[],
+     $9::boolean[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])`,
 )
 
-export const usagePrefix = 'use_'
-
-const rowsOf = (entries: readonly PricedEntry[]) =>
-  JSON.stringify(
-    entries.map(
-      ({ orgId, projectId, keyId, requestId, turn, operation, model, batch, outcome, tokens, costNanos }) => ({
-        id: newId(usagePrefix),
-        org_id: orgId,
-        project_id: projectId,
-        key_id: keyId,
-        request_id: requestId,
-        turn,
-        operation,
-        model,
-        batch,
-        outcome,
-        input_tokens: tokens.input,
-        cached_tokens: tokens.cached,
-        output_tokens: tokens.output,
-        cost_nanos: costNanos,
-      }),
-    ),
-  )
+const columnsOf = (entries: readonly PricedEntry[]): Columns => [
+  entries.map(() => newId(usagePrefix)),
+  entries.map(({ orgId }) => orgId),
+  entries.map(({ projectId }) => projectId),
+  entries.map(({ keyId }) => keyId),
+  entries.map(({ requestId }) => requestId),
+  entries.map(({ turn }) => turn),
+  entries.map(({ operation }) => operation),
+  entries.map(({ model }) => model),
+  entries.map(({ batch }) => batch),
+  entries.map(({ outcome }) => outcome),
+  entries.map(({ tokens }) => tokens.input),
+  entries.map(({ tokens }) => tokens.cached),
+  entries.map(({ tokens }) => tokens.output),
+  entries.map(({ costNanos }) => costNanos),
+]
 
 export async function insertUsage(at: Db<LimitsTables> | Tx, entries: readonly PricedEntry[]): Promise<void> {
   if (entries.length === 0) return
-  if ('kysely' in at) await at.run(insert, [rowsOf(entries)])
-  else await own<LimitsTables>(at).executeQuery(CompiledQuery.raw(insert.text, [rowsOf(entries)]))
+  const columns = columnsOf(entries)
+  if ('kysely' in at) await at.run(insert, columns)
+  else await own<LimitsTables>(at).executeQuery(CompiledQuery.raw(insert.text, columns))
 }
 
 const spentSince = statement<[string, Date], { project_id: string; nanos: number }>(
