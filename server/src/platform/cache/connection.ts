@@ -26,7 +26,7 @@ const RECONNECT = { baseMs: 50, maxMs: 1000, factor: 2, jitter: 0.2 }
 /** A ping this often, so that a server that hangs or a connection cut without a word is noticed without traffic. */
 const HEARTBEAT_MS = 1000
 /** Silence for this many command timeouts, with a reply owed, means that the connection is dead. */
-const SILENT_TIMEOUTS_MAX = 4
+const SILENT_TIMEOUTS_MAX = 8
 
 /** A connection that never queues: while it is down commands fail at once, and it comes back by itself. */
 export function createConnection(options: ConnectionOptions): Connection {
