@@ -31,17 +31,15 @@ const waiting = (name: string, shareSeconds: number, command: string): Step => (
 export const ciSteps: readonly Step[] = [
   step('check', 60, 'tools/check.ts'),
   proof('unit', 40, 'tools/test.ts unit'),
-  proof('integration', 480, 'tools/test.ts int'),
-  proof('compat', 100, 'tools/test.ts compat'),
+  proof('integration', 600, 'tools/test.ts int'),
+  proof('compat', 110, 'tools/test.ts compat'),
   proof('dev', 60, 'e2e/dev/dev-journey.ts'),
   proof('isolation', 120, 'e2e/sandbox/isolation.ts --quiet-ms 800 --only bomb,hog,setuid,sockets,link'),
   proof('fuzz', 30, 'e2e/fuzz/fuzz.ts --requests 5000'),
-  proof('limits-valkey', 40, 'e2e/limits/valkey.chaos.ts --seconds 4'),
   proof('rolling', 60, 'e2e/rolling/rolling.ts --seconds 15'),
   proof('bench', 230, 'bench/run.ts --ci'),
   proof('limits', 45, 'e2e/limits/exact.load.ts --clients 200 --seeds 1 --seconds 4 --limit 240 --tokens 60000'),
   proof('backoff', 45, 'e2e/limits/backoff.load.ts --clients 12 --seconds 8 --limit 240'),
-  proof('ledger', 50, 'e2e/limits/ledger.chaos.ts --requests 120 --kills 1'),
   waiting('responses', 110, 'e2e/responses/small.ts'),
   waiting('containers', 100, 'e2e/sandbox/small.ts'),
   waiting('escape', 80, 'e2e/escape/escape.ts'),
@@ -50,6 +48,8 @@ export const ciSteps: readonly Step[] = [
   waiting('batches', 60, 'e2e/batches/batches.chaos.ts --lines 600 --kills 1'),
   waiting('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
   waiting('webhooks', 80, 'e2e/webhooks/deliver-all.ts --events 600 --kills 1'),
+  waiting('ledger', 50, 'e2e/limits/ledger.chaos.ts --requests 120 --kills 1'),
+  waiting('limits-valkey', 40, 'e2e/limits/valkey.chaos.ts --seconds 4'),
   waiting('valkey', 30, 'e2e/valkey/valkey-loss.ts'),
 ]
 
