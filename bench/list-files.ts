@@ -87,7 +87,11 @@ async function openSmall({ stack, postgresUrl, nodesFolder, twins }: Bench, size
   })
   twins.push(node.process)
   await node.waitReady()
-  const { projectId, projectKey: key } = await seed({ postgresUrl: url, dataDir: mkdtempSync(join(dataDir, 'small-')) })
+  const { projectId, projectKey: key } = await seed({
+    tier: 'unlimited',
+    postgresUrl: url,
+    dataDir: mkdtempSync(join(dataDir, 'small-')),
+  })
   await fillFiles({ url, projectId, filesTotal: size.filesSmall, othersPerFile: 0 })
   return { url, projectId, key, port, cursors: await someCursors(url, projectId) }
 }

@@ -22,6 +22,7 @@ const help = `npm run dev [-- options]
 
 The model \`rehearsal\` is always there; docs/guides/rehearsal.md says what to ask it. SWITCHYARD_MODELS=models.yaml brings
 your own models beside it. SWITCHYARD_DEV_SANDBOX_IMAGE=slim|full|none chooses the image of hosted containers (default full).
+SWITCHYARD_DEV_TIER=free|tier_1|…|tier_5 brings the limits of a tier, to see 429s (default unlimited: none).
 `
 
 function print(line: string): void {

@@ -9,7 +9,7 @@ import { startValkey, type Valkey } from './engines/valkey.ts'
 import { startRehearsal, type Rehearsal } from './rehearsal/rehearsal.ts'
 import { startSandbox, withoutSandbox, type DevSandbox, type SandboxWish } from './sandbox/sandbox.ts'
 import { keepDevSecrets } from './dev-secrets.ts'
-import { seed, type Seeded } from './seed.ts'
+import { readDevTier, seed, type Seeded } from './seed.ts'
 import { startServerNode, type ServerNode } from './server-node.ts'
 import { keepTls, type TlsFiles } from './tls.ts'
 
@@ -93,7 +93,7 @@ async function build(options: StackOptions, keep: Keep): Promise<Omit<Stack, 'st
   await migrate({ url: postgresUrl, folder: migrationsFolder, onApplied: (name) => onProgress?.(`migrated ${name}`) })
   const rehearsal = options.rehearsal === true ? keep(await rehearse(dataDir)) : null
   const tls = await keepTls(dataDir)
-  const seeded = await seed({ postgresUrl, dataDir })
+  const seeded = await seed({ postgresUrl, dataDir, tier: readDevTier(process.env['SWITCHYARD_DEV_TIER']) })
   const httpPort = await choosePort(options.ports?.http)
   const tlsPort = await choosePort(options.ports?.tls)
   const env: NodeJS.ProcessEnv = {
