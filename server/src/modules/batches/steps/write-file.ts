@@ -10,8 +10,8 @@ export interface WriteFileUses {
   readonly files: Pick<Files, 'keep'>
 }
 
-/** Read at once; with them, what one page of lines takes in memory is bounded. */
-const page = { linesMax: 500, bytesMax: 4 * 1024 * 1024 }
+/** Read at once; with them, what one page of lines takes in memory is bounded. What is small is collected young. */
+const page = { linesMax: 100, bytesMax: 1024 * 1024 }
 /** No answer is that long, times the lines of a batch. */
 const fileBytesMax = 64 * 1024 ** 3
 
