@@ -84,7 +84,11 @@ async function meterCut(
     )
     await use.limits.record(tx, entries)
   }
-  if (metering.limited) tx.afterCommit(() => use.limits.settleTurn(metering, turn, asked.model, used))
+  // A foreground response knows of no turn but its own process did, which is gone: the sweep settles what it left, each turn
+  // to what the ledger has.
+  if (metering.limited && row.background) {
+    tx.afterCommit(() => use.limits.settleTurn(metering, turn, asked.model, used))
+  }
 }
 
 /** Nobody else can write events any more: the row that allowed it is gone. */
