@@ -3,6 +3,7 @@ import type { Completion, CreateCompletion } from '@switchyard/contracts/complet
 import type { Limits } from '#modules/limits/index.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import type { Catalogue } from './domain/catalogue.ts'
 import { estimateTokens, type Estimated } from './domain/estimate-tokens.ts'
@@ -22,6 +23,7 @@ export interface InferenceUses {
   readonly catalogue: Catalogue
   readonly providerLimits: ProviderLimits
   readonly limits: Pick<Limits, 'recordAlone'>
+  readonly log: Log
   readonly metrics?: Metrics
 }
 
@@ -44,14 +46,14 @@ export interface Inference {
   readonly parts: Part[]
 }
 
-export function createInference({ catalogue, providerLimits, limits, metrics }: InferenceUses): Inference {
+export function createInference({ catalogue, providerLimits, limits, log, metrics }: InferenceUses): Inference {
   const { models } = catalogue
   const pools = new ProviderPools(providerLimits)
   metrics?.gauge('model_requests_in_flight_count', 'Requests to model providers that are under way or wait.', [], () =>
     pools.inFlight(),
   )
   const providers = new Map<Model, Provider>(models.map((model) => [model, openProvider(model, pools, providerLimits)]))
-  const use = { catalogue, limits, providerOf: (model: Model) => providers.get(model) as Provider }
+  const use = { catalogue, limits, log, providerOf: (model: Model) => providers.get(model) as Provider }
   return {
     routes: [listModelsRoute(use), retrieveModelRoute(use), createChatCompletionRoute(use), createCompletionRoute(use)],
     findModel: (name) => catalogue.find(name),

@@ -6,7 +6,7 @@ import { Fault } from '#platform/errors/fault.ts'
 import { emptyNamed, putNamed, type Named } from './nested-name.ts'
 import { clip } from './param-path.ts'
 import type { IncomingFile } from './route.ts'
-import { isStorable } from './storable.ts'
+import { isStorable } from '#platform/std/storable-text.ts'
 import { unknownParameter } from './validate.ts'
 
 const fieldsMax = 50

@@ -8,7 +8,7 @@ import { isMultipart, readMultipart } from './multipart.ts'
 import type { Scope } from './principal.ts'
 import { readQuery } from './query.ts'
 import type { AnyInput, IncomingFile, RequestFacts, Route } from './route.ts'
-import { isStorable } from './storable.ts'
+import { isStorable } from '#platform/std/storable-text.ts'
 import { noSuchPath } from './unknown-path.ts'
 import { unknownParameter, validate } from './validate.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Fault } from '#platform/errors/fault.ts'
-import { findUnstorable, isStorable, refuseUnstorable } from './storable.ts'
+import { isStorable } from '#platform/std/storable-text.ts'
+import { findUnstorable, refuseUnstorable } from './storable.ts'
 
 test('text that PostgreSQL cannot keep is found wherever it is', () => {
   assert.equal(findUnstorable({ a: ['x', { b: '😀', c: 1, d: null, e: true }] }), null)

@@ -1,10 +1,6 @@
 import { Fault } from '#platform/errors/fault.ts'
+import { isStorable } from '#platform/std/storable-text.ts'
 import { clip, paramOf, type Path } from './param-path.ts'
-
-/** PostgreSQL stores neither U+0000 nor half a surrogate pair, and no honest client sends them. */
-export function isStorable(text: string): boolean {
-  return !text.includes('\u0000') && text.isWellFormed()
-}
 
 /** The path of the first string, key or number that cannot be stored, innermost step last; null when all can. */
 export function findUnstorable(value: unknown): Path | null {

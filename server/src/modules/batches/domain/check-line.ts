@@ -1,5 +1,6 @@
 import { customIdMax, type BatchEndpoint, type BatchError } from '@switchyard/contracts/batches.ts'
 import { hash } from 'node:crypto'
+import { isStorable } from '#platform/std/storable-text.ts'
 import type { RawLine } from './split-lines.ts'
 
 /** What a line asks for, found to be in order as far as that can be told without running it. */
@@ -29,9 +30,6 @@ const complaint = (code: string, message: string, param: string | null = null): 
 const text = new TextDecoder('utf-8', { fatal: true })
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** As PostgreSQL takes it. */
-const isStorable = (value: string) => !value.includes('\u0000') && value.isWellFormed()
 
 /** The JSON object of a line, or null. */
 export function parseLine(content: Buffer): Record<string, unknown> | null {

@@ -1,3 +1,4 @@
+import { charsPerToken } from '#platform/std/token-estimate.ts'
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { Tool } from '@switchyard/contracts/responses/tools.ts'
 
@@ -8,8 +9,6 @@ export interface Estimated {
   readonly tools?: readonly Tool[]
 }
 
-/** The rule of the limits: four characters are a token. */
-export const charsPerToken = 4
 /** Roles and separators around every item. */
 const charsPerItem = 16
 /** Images are not text: each counts as 1,024 tokens, whatever its size. */

@@ -29,7 +29,7 @@ export const createChatCompletionRoute = (use: RouteUses) =>
         const events = await orCut(meter, signal, () =>
           chat ? relayStream(chat, model, body, signal, meter) : mapStream(provider, model, body, signal, meter),
         )
-        return eventReply(events, param, signal, meter)
+        return eventReply(events, param, signal, meter, use.log)
       }
       return await metered(meter, signal, () => answerChat(provider, model, body, signal))
     })

@@ -24,6 +24,6 @@ export const createCompletionRoute = (use: RouteUses) =>
       if (body.stream !== true)
         return await metered(meter, signal, () => completePrompts(provider, model, body, signal))
       const events = await orCut(meter, signal, () => streamPrompts(provider, model, body, signal, meter))
-      return eventReply(events, param, signal, meter)
+      return eventReply(events, param, signal, meter, use.log)
     })
   })

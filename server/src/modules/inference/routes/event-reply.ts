@@ -1,4 +1,5 @@
 import { Fault } from '#platform/errors/fault.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 import { EventStream, type ServerEvent } from '#platform/http/sse.ts'
 import type { CallMeter } from '../steps/meter-call.ts'
 import { httpFault } from '../domain/http-fault.ts'
@@ -9,9 +10,9 @@ export function eventReply(
   param: string,
   signal: AbortSignal,
   meter: CallMeter,
+  log: Log,
 ): EventStream {
-  // Its work is done either way; what it used is found by the sweep when it could not be written.
-  meter.cutOn(signal, () => undefined)
+  meter.cutOn(signal, (err) => log.error({ err }, 'what a stream had used when its client left was not written'))
   return new EventStream(untilFault(events, param, signal))
 }
 

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
 import { SettingsRefused } from '#platform/config/load.ts'
+import { readYamlFile } from '#platform/config/yaml-file.ts'
 import type { Model } from '../domain/model.ts'
 import { Catalogue } from '../domain/catalogue.ts'
 import { duplicates, readModels } from '../domain/models-file.ts'
@@ -20,25 +19,7 @@ export function loadCatalogue(
 /** Reads the file that the operator names. Startup stops with everything that is wrong with it at once. */
 function loadModels(file: string | null, variable: (name: string) => string | undefined): Model[] {
   if (file === null) return []
-  const { models, problems } = readModels(contentOf(file), variable)
+  const { models, problems } = readModels(readYamlFile('SWITCHYARD_MODELS', file), variable)
   if (problems.length > 0) throw new SettingsRefused(problems.map((problem) => `SWITCHYARD_MODELS: ${problem}.`))
   return models
-}
-
-function contentOf(file: string): unknown {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (err) {
-    const { code } = err as { code?: string }
-    throw new SettingsRefused([
-      `SWITCHYARD_MODELS: the file cannot be read (${code}); name one that this process may read.`,
-    ])
-  }
-  try {
-    return parse(text)
-  } catch (err) {
-    const [first] = (err as Error).message.split('\n')
-    throw new SettingsRefused([`SWITCHYARD_MODELS: the file is not YAML: ${first}`])
-  }
 }

@@ -1,6 +1,7 @@
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { TestContext } from 'node:test'
 import { startProviderDouble, type ProviderDouble } from '../../../../test/provider-double.ts'
+import { createLog } from '#platform/telemetry/log.ts'
 import { Catalogue } from '../domain/catalogue.ts'
 import type { Model, ProviderWire } from '../domain/model.ts'
 import type { TurnPart, TurnRequest } from '../domain/turn.ts'
@@ -50,8 +51,8 @@ export async function testInference(
   const inference = createInference({
     catalogue: new Catalogue(models),
     providerLimits: { ...usualLimits, ...limits },
-    // Turns are metered by whoever asks for them.
-    limits: { recordAlone: async () => undefined },
+    log: createLog({ level: 'silent', pretty: false, name: 'test' }),
+    limits: { recordAlone: () => Promise.reject(new Error('turns are metered by whoever asks for them')) },
   })
   t.after(async () => {
     for (const part of inference.parts) await part.stop?.()

@@ -36,6 +36,7 @@ export function heartbeat(use: {
     },
     async stop() {
       clearInterval(timer)
+      // Without Valkey there is nobody to tell, and the last one passes by itself.
       await use.buckets.endBeat(use.node).catch(() => undefined)
     },
   }

@@ -1,6 +1,9 @@
+import { isStorable } from '#platform/std/storable-text.ts'
+import { charsPerToken } from '#platform/std/token-estimate.ts'
+
 /** What a request will cost at most, as far as its body tells. Read before it is validated: nothing is taken for granted. */
 export interface Estimate {
-  /** Null: absent, or not a text. */
+  /** Null: absent, or nothing that could be the name of a model. It is kept and told, so it is bounded. */
   readonly model: string | null
   readonly background: boolean
   readonly inputTokens: number
@@ -10,13 +13,13 @@ export interface Estimate {
   readonly tokens: number
 }
 
-const charsPerToken = 4
 /** An image or a file is not text: each counts as 1,024 tokens, whatever its size. */
 const charsPerAttachment = 4_096
 const attachments = new Set(['image_url', 'file_data', 'data', 'encrypted_content'])
 /** Fields that no model reads. */
 const unread = new Set(['model', 'metadata', 'user', 'safety_identifier', 'prompt_cache_key', 'type', 'id', 'call_id'])
 const answersMax = 10_000
+const modelNameMax = 200
 
 export function estimateRequest(body: unknown): Estimate {
   const given = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
@@ -24,13 +27,16 @@ export function estimateRequest(body: unknown): Estimate {
   const each = tokenMax(given['max_output_tokens'] ?? given['max_completion_tokens'] ?? given['max_tokens'])
   const outputMax = each === null ? null : each * answers(given)
   return {
-    model: typeof given['model'] === 'string' ? given['model'] : null,
+    model: nameIn(given['model']),
     background: given['background'] === true,
     inputTokens,
     outputMax,
     tokens: Math.max(outputMax ?? 0, inputTokens, 1),
   }
 }
+
+const nameIn = (value: unknown) =>
+  typeof value === 'string' && value.length <= modelNameMax && isStorable(value) ? value : null
 
 const tokenMax = (value: unknown) => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : null)
 

@@ -31,6 +31,8 @@ const failing: Readonly<Record<string, Failing>> = {
     answer: [415, 'unsupported_media_type'],
   },
   'a model that there is not': { body: { model: 'nobody' }, answer: [404, 'model_not_found'] },
+  'a name that cannot be kept': { body: { model: 'a\u0000b' }, answer: [400, 'invalid_value'] },
+  'a name without an end': { body: { model: 'x'.repeat(100_000) }, answer: [400, 'string_above_max_length'] },
   'a field that there is not': { body: { colour: 'blue' }, answer: [400, 'unknown_parameter'] },
   'a value that is not allowed': { body: { temperature: 9 }, answer: [400, 'integer_above_max_value'] },
   'a previous response that there is not': {

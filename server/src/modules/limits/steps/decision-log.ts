@@ -1,4 +1,5 @@
 import type { Db } from '#platform/db/db.ts'
+import { isDatabaseUnavailable } from '#platform/db/unavailable.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { insertDecisions, type Decision } from '../store/decisions.ts'
@@ -48,6 +49,12 @@ export class DecisionLog {
       try {
         await insertDecisions(this.#use.db, batch)
       } catch (err) {
+        if (!isDatabaseUnavailable(err)) {
+          // Something in it cannot be written, and never will be: it must not hold up what comes after it.
+          this.#dropped += batch.length
+          this.#use.log.error({ err, decisions: batch.length }, 'limit decisions cannot be written')
+          continue
+        }
         // Kept for the next time, as far as there is room.
         this.#waiting = [...batch, ...this.#waiting].slice(0, waitingMax)
         this.#use.log.warn({ err, waiting: this.#waiting.length }, 'limit decisions could not be written yet')
@@ -55,7 +62,7 @@ export class DecisionLog {
       }
     }
     if (this.#dropped === 0) return
-    this.#use.log.warn({ dropped: this.#dropped }, 'limit decisions were not kept: the database was away too long')
+    this.#use.log.warn({ dropped: this.#dropped }, 'limit decisions were not kept')
     this.#dropped = 0
   }
 }

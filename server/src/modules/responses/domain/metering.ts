@@ -1,5 +1,6 @@
 import type { Usage } from '@switchyard/contracts/responses/response.ts'
 import type { Admission, Charged, Tokens, UsageEntry } from '#modules/limits/index.ts'
+import { charsPerToken } from '#platform/std/token-estimate.ts'
 
 /** Whom a response is charged to. */
 export interface Metering extends Charged {
@@ -7,8 +8,6 @@ export interface Metering extends Charged {
   readonly limited: boolean
   readonly batch: boolean
 }
-
-const charsPerToken = 4
 
 export const meteringFor = ({ charged, limited }: Admission): Metering => ({ ...charged, limited, batch: false })
 
