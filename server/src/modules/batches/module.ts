@@ -8,20 +8,23 @@ import { dueSweep } from '#platform/db/due-sweep.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import type { Durable } from '#platform/durable/durable.ts'
+import { keyOfChunk } from '#platform/durable/chunks.ts'
 import { bind, type BoundHandler } from '#platform/durable/handler.ts'
+import { Lanes } from '#platform/durable/lanes.ts'
+import { sweepWaitingChunks } from '#platform/durable/start-chunks.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { finishBatch } from './handlers/finish-batch.ts'
-import { keyOfChunk, runChunk } from './handlers/run-chunk.ts'
+import { runChunk } from './handlers/run-chunk.ts'
 import { validateBatch } from './handlers/validate-batch.ts'
 import { cancelBatchRoute } from './routes/cancel-batch.ts'
 import { createBatchRoute } from './routes/create-batch.ts'
 import { listBatchesRoute, retrieveBatchRoute } from './routes/read-batches.ts'
-import { Lanes } from './steps/lanes.ts'
 import { runLine } from './steps/run-line.ts'
-import { sweepWaiting, type NextUses } from './steps/start-next.ts'
+import type { NextUses } from './steps/start-next.ts'
+import { chunks } from './store/chunks.ts'
 import { sweepExpired } from './steps/sweep-expired.ts'
 import { clearEnded } from './store/results.ts'
 import type { BatchesTables } from './store/tables.ts'
@@ -58,7 +61,7 @@ export function createBatches(uses: BatchesUses): Batches {
   const { durable, files, log } = uses
   const db = uses.db.as<BatchesTables>()
   const { publish } = uses.webhooks
-  const lanes = new Lanes(uses.concurrency)
+  const lanes = new Lanes('batch lanes', uses.concurrency)
   uses.metrics.gauge(
     'batch_lines_in_hand_count',
     'Lines of batches that this process works on.',
@@ -66,13 +69,14 @@ export function createBatches(uses: BatchesUses): Batches {
     () => lanes.slots.taken,
   )
   const next: NextUses = {
+    chunks,
     chunksMax: uses.projectChunksMax,
-    submitChunk: (tx, { batchId, n, generation, at }) =>
+    submitChunk: (tx, { ownerId, n, generation, at }) =>
       durable.submit(
         tx,
         runChunk,
-        keyOfChunk({ batchId, n, generation }),
-        { batchId, n },
+        keyOfChunk({ ownerId, n, generation }),
+        { ownerId, n },
         at === undefined ? {} : { at },
       ),
     submitFinish: (tx, id, generation) => durable.submit(tx, finishBatch, `${id}:${generation}`, id),
@@ -98,7 +102,7 @@ export function createBatches(uses: BatchesUses): Batches {
     workers: [
       lanes.part(),
       dueSweep({ ...sweep, name: 'batches.expiry', run: () => sweepExpired({ ...next, db }) }),
-      dueSweep({ ...sweep, name: 'batches.waiting', run: () => sweepWaiting({ ...next, db }) }),
+      dueSweep({ ...sweep, name: 'batches.waiting', run: () => sweepWaitingChunks({ ...next, db }) }),
       dueSweep({ ...sweep, name: 'batches.clear', run: () => clearEnded(db, clearRowsMax) }),
     ],
   }

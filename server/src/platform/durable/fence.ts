@@ -1,3 +1,4 @@
+import { LeaseLost } from '../db/hold-lease.ts'
 import { Superseded } from './step-over.ts'
 
 /**
@@ -14,4 +15,14 @@ export function fenced(written: { numUpdatedRows?: bigint; numDeletedRows?: bigi
   const touched =
     'length' in written ? BigInt(written.length) : (written.numUpdatedRows ?? written.numDeletedRows ?? 0n)
   if (touched === 0n) throw new Superseded('another attempt has taken this work over')
+}
+
+/** Work whose lease was lost ends quietly: another attempt has it. */
+export async function orSuperseded<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  try {
+    return await work
+  } catch (error) {
+    if (signal.aborted && signal.reason instanceof LeaseLost) throw new Superseded('lease lost')
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import { customIdMax, type BatchEndpoint, type BatchError } from '@switchyard/contracts/batches.ts'
 import { hash } from 'node:crypto'
 import { isStorable } from '#platform/std/storable-text.ts'
-import type { RawLine } from './split-lines.ts'
+import type { RawLine } from '#platform/std/split-lines.ts'
 
 /** What a line asks for, found to be in order as far as that can be told without running it. */
 export interface CheckedLine {

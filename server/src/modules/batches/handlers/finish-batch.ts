@@ -2,13 +2,12 @@ import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Files } from '#modules/files/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import { holdLease } from '#platform/db/hold-lease.ts'
-import { fenced } from '#platform/durable/fence.ts'
+import { fenced, orSuperseded } from '#platform/durable/fence.ts'
 import { handler } from '#platform/durable/handler.ts'
 import { assert } from '#platform/std/assert.ts'
 import { writeFile, type WriteFileUses } from '../steps/write-file.ts'
 import { claimFinishing, endBatch, stalledBatches, touchBatch, type ClaimedBatch } from '../store/lifecycle.ts'
 import { countUnfinished, totalsOf } from '../store/results.ts'
-import { orSuperseded } from './validate-batch.ts'
 
 export interface FinishBatchUses extends WriteFileUses {
   readonly files: Pick<Files, 'keep' | 'add'>

@@ -1,7 +1,7 @@
 import type { OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
-import { holdLease, LeaseLost } from '#platform/db/hold-lease.ts'
+import { holdLease } from '#platform/db/hold-lease.ts'
+import { orSuperseded } from '#platform/durable/fence.ts'
 import { handler } from '#platform/durable/handler.ts'
-import { Superseded } from '#platform/durable/step-over.ts'
 import { begin, type BeginUses } from '../steps/begin-batch.ts'
 import { readInput, type ReadInputUses } from '../steps/read-input.ts'
 import { claimValidating, stalledBatches, touchBatch } from '../store/lifecycle.ts'
@@ -39,13 +39,3 @@ export const validateBatch = handler({
     await use.db.tx((tx) => begin(use, tx, batch, input, limit))
   },
 })
-
-/** Work whose lease was lost ends quietly: another attempt has it. */
-export async function orSuperseded<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  try {
-    return await work
-  } catch (error) {
-    if (signal.aborted && signal.reason instanceof LeaseLost) throw new Superseded('lease lost')
-    throw error
-  }
-}

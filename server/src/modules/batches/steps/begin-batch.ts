@@ -3,12 +3,13 @@ import type { OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { fenced } from '#platform/durable/fence.ts'
+import { startChunks } from '#platform/durable/start-chunks.ts'
 import { assert } from '#platform/std/assert.ts'
 import { noTotals } from '../domain/batch-view.ts'
 import { insertChunks } from '../store/chunks.ts'
 import { beginBatch, endBatch, lockQueue, queuedTokens, type ClaimedBatch } from '../store/lifecycle.ts'
 import type { ReadInput } from './read-input.ts'
-import { startNext, type NextUses } from './start-next.ts'
+import type { NextUses } from './start-next.ts'
 
 /** Of the limit group that a model draws on, how many input tokens may be queued. Null: any number. */
 export interface QueueLimit {
@@ -51,7 +52,7 @@ export async function begin(
     }),
   )
   await insertChunks(tx, batch.id, batch.project_id, linesPerChunk)
-  await startNext(use, tx, batch.project_id)
+  await startChunks(use, tx, batch.project_id)
 }
 
 function overQueue(level: string, group: string, max: number, queued: number, tokens: number): BatchError {

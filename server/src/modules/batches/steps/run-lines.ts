@@ -3,6 +3,7 @@ import { CacheUnavailable } from '#platform/cache/unavailable.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { isDatabaseUnavailable } from '#platform/db/unavailable.ts'
+import type { Lane as ChunkLane } from '#platform/durable/chunk-step.ts'
 import { fenced } from '#platform/durable/fence.ts'
 import { StepOver } from '#platform/durable/step-over.ts'
 import { Fault } from '#platform/errors/fault.ts'
@@ -11,12 +12,11 @@ import { newId, newRequestId } from '#platform/std/ids.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { parseLine } from '../domain/check-line.ts'
 import { noTokens, type LineTokens } from '../domain/line-tokens.ts'
-import { holdChunk, type ChunkName, type ClaimedChunk } from '../store/chunks.ts'
+import { chunks, type ClaimedChunk } from '../store/chunks.ts'
 import type { LineRow } from '../store/lines.ts'
 import { insertResult, type NewResult } from '../store/results.ts'
 import type { BatchesTables } from '../store/tables.ts'
-import type { LanePause } from './lane-pause.ts'
-import type { Lanes } from './lanes.ts'
+import type { Lanes } from '#platform/durable/lanes.ts'
 import { TurnedAway, type LineCall } from './run-line.ts'
 
 export interface RunLinesUses {
@@ -27,16 +27,7 @@ export interface RunLinesUses {
   readonly runLine: (call: LineCall) => Promise<void>
 }
 
-export interface Lane {
-  readonly name: ChunkName
-  readonly chunk: ClaimedChunk
-  readonly pause: LanePause
-  /** No further line is begun. */
-  readonly stop: AbortSignal
-  /** Lines in hand end as well. */
-  readonly signal: AbortSignal
-}
-
+type Lane = ChunkLane<ClaimedChunk>
 type Opened = Awaited<ReturnType<Files['open']>>
 
 /** Works on lines of a chunk, several at a time, each with a commit of its own. Returns how many were not done. */
@@ -83,8 +74,8 @@ async function runOne(use: RunLinesUses, lane: Lane, file: Opened, line: LineRow
   const { name, chunk, signal } = lane
   const requestId = newRequestId()
   const save = async (tx: Tx, result: Omit<NewResult, 'id' | 'requestId'>) => {
-    fenced(await holdChunk(tx, name, chunk.attempt))
-    fenced(await insertResult(tx, name.batchId, line.n, { ...result, id: newId('batch_req_'), requestId }))
+    fenced(await chunks.hold(tx, name, chunk.attempt))
+    fenced(await insertResult(tx, name.ownerId, line.n, { ...result, id: newId('batch_req_'), requestId }))
   }
   try {
     await use.runLine({
@@ -96,7 +87,8 @@ async function runOne(use: RunLinesUses, lane: Lane, file: Opened, line: LineRow
     })
   } catch (error) {
     if (isNoResult(error) || signal.aborted) throw error
-    if (!(error instanceof Fault)) use.log.error({ err: error, ...name, line: line.n }, 'a line of a batch failed')
+    if (!(error instanceof Fault))
+      use.log.error({ err: error, batchId: name.ownerId, line: line.n }, 'a line of a batch failed')
     const fault =
       error instanceof Fault ? error : new Fault('internal_error', `Something went wrong on our side (${requestId}).`)
     await use.db.tx((tx) => save(tx, resultOf({ fault }, noTokens)))

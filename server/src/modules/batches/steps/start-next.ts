@@ -1,37 +1,18 @@
-import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
+import { startChunks, type StartUses } from '#platform/durable/start-chunks.ts'
 import type { BatchRow } from '../store/batches.ts'
-import {
-  countOpenChunks,
-  countSubmitted,
-  listWaitingProjects,
-  startNextChunk,
-  type SubmittedChunk,
-} from '../store/chunks.ts'
+import { chunks } from '../store/chunks.ts'
 import { closeLanes, markFinishing } from '../store/lifecycle.ts'
-import type { BatchesTables, BatchOutcome } from '../store/tables.ts'
+import type { BatchOutcome } from '../store/tables.ts'
 
-export interface NextUses {
-  /** Chunks of one project that may be submitted at once. */
-  readonly chunksMax: number
-  readonly submitChunk: (tx: Tx, chunk: SubmittedChunk & { at?: Date }) => Promise<void>
+export interface NextUses extends StartUses {
   readonly submitFinish: (tx: Tx, id: string, generation: number) => Promise<void>
-}
-
-/** Fills the places that a project has free with chunks that wait. */
-export async function startNext(use: NextUses, tx: Tx, projectId: string): Promise<void> {
-  const free = use.chunksMax - (await countSubmitted(tx, projectId))
-  for (let place = 0; place < free; place += 1) {
-    const chunk = await startNextChunk(tx, projectId)
-    if (chunk === null) return
-    await use.submitChunk(tx, chunk)
-  }
 }
 
 /** A chunk of a batch that `lockBatch` holds has ended: the next one starts, or the batch is finished. */
 export async function afterChunk(use: NextUses, tx: Tx, batch: BatchRow): Promise<void> {
-  await startNext(use, tx, batch.project_id)
-  const { waiting, submitted } = await countOpenChunks(tx, batch.id)
+  await startChunks(use, tx, batch.project_id)
+  const { waiting, submitted } = await chunks.countOpen(tx, batch.id)
   if (waiting + submitted > 0) return
   if (batch.status === 'in_progress') await closeLanes(tx, batch.id, 'completed')
   await finish(use, tx, batch.id)
@@ -45,19 +26,10 @@ export async function endEarly(
   outcome: Exclude<BatchOutcome, 'failed' | 'completed'>,
 ): Promise<void> {
   await closeLanes(tx, batch.id, outcome)
-  const { submitted } = await countOpenChunks(tx, batch.id)
+  const { submitted } = await chunks.countOpen(tx, batch.id)
   if (submitted === 0) await finish(use, tx, batch.id)
 }
 
 async function finish(use: NextUses, tx: Tx, id: string): Promise<void> {
   await use.submitFinish(tx, id, await markFinishing(tx, id))
-}
-
-const projectsMax = 100
-
-/** One that began to wait while the last of its project ended was seen by neither: this finds it. */
-export async function sweepWaiting(use: NextUses & { readonly db: Db<BatchesTables> }): Promise<number> {
-  const projects = await listWaitingProjects(use.db, projectsMax)
-  for (const projectId of projects) await use.db.tx((tx) => startNext(use, tx, projectId))
-  return 0
 }

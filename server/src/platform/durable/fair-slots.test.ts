@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { LineSlots } from './line-slots.ts'
+import { FairSlots } from './fair-slots.ts'
 
 const never = new AbortController().signal
 
 test('a worker never works on more lines at once than it was told to', async () => {
-  const slots = new LineSlots(3)
+  const slots = new FairSlots(3)
   let atOnceMax = 0
   const one = async () => {
     assert.equal(await slots.take('p', never), true)
@@ -18,7 +18,7 @@ test('a worker never works on more lines at once than it was told to', async () 
 })
 
 test('projects take turns, however many lines one of them brings', async () => {
-  const slots = new LineSlots(1)
+  const slots = new FairSlots(1)
   const order: string[] = []
   await slots.take('large', never)
   const line = async (projectId: string) => {
@@ -34,7 +34,7 @@ test('projects take turns, however many lines one of them brings', async () => {
 })
 
 test('a line that was called off while it waited takes no slot', async () => {
-  const slots = new LineSlots(1)
+  const slots = new FairSlots(1)
   await slots.take('p', never)
   const off = new AbortController()
   const waiting = slots.take('p', off.signal)

@@ -1,9 +1,9 @@
-import { backoff } from '#platform/std/backoff.ts'
-import { sleep } from '#platform/std/clock.ts'
+import { backoff } from '../std/backoff.ts'
+import { sleep } from '../std/clock.ts'
 
 const waits = { baseMs: 500, maxMs: 60_000, factor: 2, jitter: 0.5 }
 
-/** Batches use what others leave: when the provider turns one line away, all lines of the lane wait a while. */
+/** Large work uses what others leave: when the provider turns one row away, all rows of the lane wait a while. */
 export class LanePause {
   #until = 0
   #turnedAway = 0
@@ -14,7 +14,7 @@ export class LanePause {
   }
 
   lengthen(retryAfterMs: number | undefined): void {
-    // Lines that were under way together are turned away together: that is one sign of load, not sixteen.
+    // Rows that were under way together are turned away together: that is one sign of load, not sixteen.
     if (this.leftMs === 0) this.#turnedAway += 1
     const wait = Math.max(backoff(waits, Math.max(1, this.#turnedAway), Math.random), retryAfterMs ?? 0)
     this.#until = Math.max(this.#until, performance.now() + Math.min(wait, waits.maxMs))

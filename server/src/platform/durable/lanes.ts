@@ -1,22 +1,24 @@
-import type { Part } from '#platform/lifecycle/module.ts'
-import { LineSlots } from './line-slots.ts'
+import type { Part } from '../lifecycle/module.ts'
+import { FairSlots } from './fair-slots.ts'
 
 /** A worker has 128 places for steps of all kinds, and a chunk holds its one for minutes. */
 const lanesMax = 16
 
-/** What this process has of batches in hand: a bounded number of chunks, and of lines over all of them. */
+/** What this process has of one kind of large work in hand: a bounded number of chunks, and of rows over all of them. */
 export class Lanes {
-  readonly slots: LineSlots
+  readonly slots: FairSlots
   readonly concurrency: number
   readonly #ending = new AbortController()
   readonly #inHand = new Set<string>()
+  readonly #name: string
 
-  constructor(concurrency: number) {
+  constructor(name: string, concurrency: number) {
+    this.#name = name
     this.concurrency = concurrency
-    this.slots = new LineSlots(concurrency)
+    this.slots = new FairSlots(concurrency)
   }
 
-  /** Aborts when the process is about to end: lines in hand are finished, and no further one is begun. */
+  /** Aborts when the process is about to end: rows in hand are finished, and no further one is begun. */
   get ending(): AbortSignal {
     return this.#ending.signal
   }
@@ -36,6 +38,6 @@ export class Lanes {
   }
 
   part(): Part {
-    return { name: 'batch lanes', drain: async () => this.#ending.abort() }
+    return { name: this.#name, drain: async () => this.#ending.abort() }
   }
 }

@@ -4,10 +4,10 @@ interface Waiting {
 }
 
 /**
- * How many lines this process works on at once, over all batches. Projects take turns: one with many chunks has no more
- * of them than one with a single line.
+ * How many rows of large work this process has in hand at once. Projects take turns: one with many chunks has no more
+ * of them than one with a single row.
  */
-export class LineSlots {
+export class FairSlots {
   readonly #max: number
   /** In the order of turns: a project that gets a slot goes to the end. */
   readonly #waiting = new Map<string, Set<Waiting>>()
