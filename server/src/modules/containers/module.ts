@@ -23,6 +23,7 @@ import {
   listEgressReceiptsRoute,
   retrieveContainerRoute,
 } from './routes/containers.ts'
+import { createJobs, type ContainerJobs } from './jobs.ts'
 import { createShell, type ContainerShell } from './shell.ts'
 import { createSkills } from './skills.ts'
 import { sweepContainers, sweepInlineOrphans, type SweepUses } from './steps/sweep-containers.ts'
@@ -45,6 +46,8 @@ export interface Containers {
   readonly routes: Route[]
   /** The hosted shell. */
   readonly shell: ContainerShell
+  /** Private containers for work of the product itself. */
+  readonly jobs: ContainerJobs
   /** Run by the role worker. `inUse` says which containers a response that has not ended refers to. */
   sweeps(inUse: SweepUses['inUse']): Part[]
   /** Run by the role sandbox. */
@@ -74,6 +77,7 @@ export function createContainers(uses: ContainersUses): Containers {
       ...skills.routes,
     ],
     shell: createShell(use),
+    jobs: createJobs(use),
     sweeps(inUse) {
       const sweep = { db, blobs, inUse }
       const platform = database.as<PlatformTables>()

@@ -9,23 +9,18 @@ import {
 } from '@switchyard/contracts/containers.ts'
 import type { ContainerId } from '@switchyard/contracts/ids.ts'
 import { pageView } from '@switchyard/contracts/page.ts'
-import { bounded } from '#platform/std/clock.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
 import { containerView } from '../domain/container-view.ts'
-import { hostCommands } from '../host/wire.ts'
+import { clearHost } from '../steps/clear-host.ts'
 import { discard, provision, type ProvisionUses } from '../steps/provision.ts'
 import * as store from '../store/containers.ts'
-import { findHost } from '../store/hosts.ts'
 import { isReceiptCursor, listReceipts, type ReceiptRow } from '../store/receipts.ts'
 import { noSuchContainer } from '../domain/faults.ts'
 
 export interface ContainerRouteUses extends ProvisionUses {
   readonly activeMax: number
 }
-
-/** The host deletes within a second anyway; whoever deletes would rather know. */
-const clearMs = 10_000
 
 export const createContainerRoute = (use: ContainerRouteUses) =>
   route(createContainer, async ({ scope, body, commit }) => {
@@ -82,13 +77,7 @@ export const deleteContainerRoute = (use: ContainerRouteUses) =>
     const id = params.container_id
     const row = await use.db.tx((tx) => store.deleteContainer(tx, scope.projectId, id))
     if (row === null) throw noSuchContainer(id)
-    if (row.host_id !== null) {
-      const host = await findHost(use.db, row.host_id)
-      const clear = async () => {
-        if (host?.alive === true) await use.mesh.ask(host, hostCommands.clear, { input: null })
-      }
-      await bounded(clearMs, clear).catch((err: unknown) => use.log.info({ err, id }, 'its host deletes it later'))
-    }
+    if (row.host_id !== null) await clearHost(use, row.host_id)
     return { id, object: 'container.deleted' as const, deleted: true as const, status: 'deleted' as const }
   })
 

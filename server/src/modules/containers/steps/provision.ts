@@ -37,6 +37,8 @@ export interface Wanted {
   readonly orgId: OrgId
   readonly name: string
   readonly status: 'reserved' | 'active'
+  /** Not for its project to see, and not counted. */
+  readonly private?: boolean
   readonly responseId: string | null
   readonly memoryLimit: MemoryLimit
   readonly expiresMinutes: number
@@ -107,6 +109,7 @@ export async function provision(use: ProvisionUses, wanted: Wanted): Promise<New
       files,
       inlineBlobs,
       hostId: policy.secrets.length === 0 ? null : await park(use, id, memoryBytes, policy.secrets),
+      private: wanted.private ?? false,
     }
   } catch (error) {
     await discard(use, { inlineBlobs })

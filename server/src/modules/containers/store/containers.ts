@@ -45,6 +45,8 @@ export interface NewContainer {
   readonly files: readonly BoxFile[]
   readonly inlineBlobs: readonly string[]
   readonly hostId: string | null
+  /** Not for its project to see, and not counted. */
+  readonly private: boolean
 }
 
 const columns = `id, project_id, org_id, name, status, status_reason, response_id, memory_limit, memory_bytes,
@@ -91,6 +93,7 @@ export async function insertContainer(tx: Tx, made: NewContainer): Promise<Conta
       files: JSON.stringify(made.files),
       inline_blobs: [...made.inlineBlobs],
       host_id: made.hostId,
+      private: made.private,
     })
     .execute()
   const [row] = await tx.run(byId, [made.id])
@@ -105,10 +108,11 @@ const byId = statement<[string], ReachableRow>(
 
 const shown = statement<[string, string], ContainerRow>(
   'containers.shown',
-  `select ${columns} from containers.container where id = $1 and project_id = $2 and status in ('active', 'expired')`,
+  `select ${columns} from containers.container where id = $1 and project_id = $2 and not private
+     and status in ('active', 'expired')`,
 )
 
-/** As its project knows it; null for one that is reserved, deleted or someone else's. */
+/** As its project knows it; null for one that is reserved, private, deleted or someone else's. */
 export async function findContainer(
   db: Db<ContainersTables>,
   projectId: string,
@@ -139,7 +143,7 @@ export async function touchContainer(db: Db<ContainersTables>, id: string): Prom
 
 const activeCount = statement<[string], { count: number }>(
   'containers.active-count',
-  `select count(*) as count from containers.container where project_id = $1 and status = 'active'`,
+  `select count(*) as count from containers.container where project_id = $1 and status = 'active' and not private`,
 )
 
 const turn = statement<[string], never>(
@@ -162,7 +166,7 @@ export interface ContainersPage {
 }
 
 const listText = (order: 'asc' | 'desc') => `select ${columns} from containers.container
-  where project_id = $1 and status in ('active', 'expired') and ($3::text is null or name = $3)
+  where project_id = $1 and status in ('active', 'expired') and not private and ($3::text is null or name = $3)
     and ($4::text is null or id ${order === 'desc' ? '<' : '>'} $4)
   order by id ${order} limit $2`
 
@@ -183,7 +187,7 @@ export async function listContainers(
 
 const cursor = statement<[string, string], { id: string }>(
   'containers.cursor',
-  'select id from containers.container where id = $1 and project_id = $2',
+  'select id from containers.container where id = $1 and project_id = $2 and not private',
 )
 
 /** Whether a page can go on from here; one that was deleted a while ago still counts. */
@@ -194,7 +198,22 @@ export async function isContainerCursor(db: Db<ContainersTables>, projectId: str
 /** Ends a container on behalf of its project. Returns it when this call was the one. */
 export async function deleteContainer(tx: Tx, projectId: string, id: string): Promise<ContainerRow | null> {
   const { rows } = await sql<ContainerRow>`update containers.container set status = 'deleted'
-    where id = ${id} and project_id = ${projectId} and status in ('active', 'expired')
+    where id = ${id} and project_id = ${projectId} and not private and status in ('active', 'expired')
     returning ${sql.raw(columns)}`.execute(own<ContainersTables>(tx))
   return rows[0] ?? null
+}
+
+const endPrivate = statement<[string], { host_id: string | null }>(
+  'containers.end-private',
+  `update containers.container set status = 'deleted'
+   where id = $1 and private and status in ('active', 'expired') returning host_id`,
+)
+
+/** Ends a private container. Returns where it was when this call was the one. */
+export async function endPrivateContainer(
+  db: Db<ContainersTables>,
+  id: string,
+): Promise<{ host_id: string | null } | null> {
+  const [row] = await db.run(endPrivate, [id])
+  return row ?? null
 }

@@ -37,6 +37,8 @@ export interface ContainersTables {
     files: Json<BoxFile[]>
     inline_blobs: Generated<string[]>
     host_id: string | null
+    /** Opened for work of the product itself: no project sees it. */
+    private: Generated<boolean>
     cleared_at: Timestamp | null
   }
   'containers.egress_receipt': {
