@@ -18,7 +18,6 @@ const only = <Value>(value: Value, message: string) => ({
 })
 
 const one = only(1, 'this server makes one choice; ask again for another')
-const unstored = only(false, 'this server stores no chat completions; use /v1/responses')
 
 const choicesOfOne = z.int().min(1).refine(one.check, one.error).nullish()
 export const stopField = z
@@ -56,7 +55,10 @@ const ElsewhereTool = z
     return z.NEVER
   })
 
-const ResponseFormat = z.discriminatedUnion('type', [
+/** Functions, and what is refused by its name. */
+export const ChatTool = z.discriminatedUnion('type', [ChatFunction, ElsewhereTool])
+
+export const ResponseFormat = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text') }),
   z.strictObject({ type: z.literal('json_object') }),
   z.strictObject({
@@ -75,10 +77,7 @@ export const CreateChatCompletion = z.strictObject({
   messages: z.array(ChatMessage).min(1).max(messagesMax),
   stream: z.boolean().nullish(),
   stream_options: StreamOptions.nullish(),
-  tools: z
-    .array(z.discriminatedUnion('type', [ChatFunction, ElsewhereTool]))
-    .max(toolsMax)
-    .optional(),
+  tools: z.array(ChatTool).max(toolsMax).optional(),
   tool_choice: z
     .union([
       z.enum(['none', 'auto', 'required']),
@@ -96,7 +95,8 @@ export const CreateChatCompletion = z.strictObject({
   top_logprobs: z.int().min(0).max(20).nullish(),
   reasoning_effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).nullish(),
   verbosity: z.enum(['low', 'medium', 'high']).nullish(),
-  store: z.boolean().refine(unstored.check, unstored.error).nullish(),
+  /** Kept for `GET /v1/chat/completions`, with its metadata. */
+  store: z.boolean().nullish(),
   metadata: Metadata.nullish(),
   service_tier: z.enum(['auto', 'default']).nullish(),
   user: z.string().max(labelMax).optional(),
