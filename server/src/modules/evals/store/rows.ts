@@ -1,0 +1,85 @@
+import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
+import type { EvalsTables, Reason } from './tables.ts'
+
+export interface NewRow {
+  readonly n: number
+  /** JSON. */
+  readonly item: string
+  /** JSON. */
+  readonly sample: string | null
+  readonly error: Reason | null
+}
+
+const insert = statement<[string, number, number[], string[], (string | null)[], (string | null)[]], { n: number }>(
+  'evals.insert-rows',
+  `with held as (
+     select id from evals.run where id = $1 and attempt = $2 and ended_at is null and not loaded for share
+   ), written as (
+     insert into evals.row (run_id, n, item, sample, error)
+     select held.id, given.n, given.item::json, given.sample::json, given.error::json
+     from held, unnest($3::int[], $4::text[], $5::text[], $6::text[]) as given (n, item, sample, error)
+     on conflict do nothing
+   )
+   select 1 as n from held`,
+)
+
+/** A source gives the same rows again, so those that an earlier attempt wrote are the same. The rows are for `fenced`. */
+export async function insertRows(
+  db: Db<EvalsTables>,
+  runId: string,
+  attempt: number,
+  rows: readonly NewRow[],
+): Promise<readonly unknown[]> {
+  return await db.run(insert, [
+    runId,
+    attempt,
+    rows.map(({ n }) => n),
+    rows.map(({ item }) => item),
+    rows.map(({ sample }) => sample),
+    rows.map(({ error }) => (error === null ? null : JSON.stringify(error))),
+  ])
+}
+
+const clear = statement<[string, number], never>(
+  'evals.clear-rows',
+  `delete from evals.row where run_id = $1
+     and exists (select 1 from evals.run where id = $1 and attempt = $2 and ended_at is null and not loaded)`,
+)
+
+/** What an earlier attempt read from a source that may have changed since. */
+export async function clearRows(db: Db<EvalsTables>, runId: string, attempt: number): Promise<void> {
+  await db.run(clear, [runId, attempt])
+}
+
+export interface GradedRow {
+  n: number
+  item: Record<string, unknown>
+  sample: Record<string, unknown> | null
+  error: Reason | null
+}
+
+const open = statement<[string, number, number], { n: number }>(
+  'evals.open-rows',
+  `select w.n from evals.row w where w.run_id = $1 and w.n between $2 and $3
+     and not exists (select 1 from evals.result r where r.run_id = w.run_id and r.n = w.n)
+   order by w.n`,
+)
+
+/** Rows of a chunk that have no result yet. */
+export async function listOpenRows(
+  db: Db<EvalsTables>,
+  runId: string,
+  { first, last }: { first: number; last: number },
+): Promise<number[]> {
+  return (await db.run(open, [runId, first, last])).map(({ n }) => n)
+}
+
+const read = statement<[string, number[]], GradedRow>(
+  'evals.read-rows',
+  `select n, item, sample, error from evals.row where run_id = $1 and n = any($2::int[])`,
+)
+
+export async function readRows(db: Db<EvalsTables>, runId: string, rows: number[]): Promise<GradedRow[]> {
+  return await db.run(read, [runId, rows])
+}

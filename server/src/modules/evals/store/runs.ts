@@ -1,0 +1,137 @@
+import type { EvalRunStatus } from '@switchyard/contracts/evals/runs.ts'
+import type { RunDataSource } from '@switchyard/contracts/evals/data-sources.ts'
+import type { EvalRunId, KeyId, OrgId, ProjectId } from '@switchyard/contracts/ids.ts'
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import { statement } from '#platform/db/statement.ts'
+import { own, type Tx } from '#platform/db/tx.ts'
+import type { Totals } from '../domain/totals.ts'
+import type { EvalsTables, Reason } from './tables.ts'
+
+export interface RunRow {
+  id: string
+  eval_id: string
+  org_id: OrgId
+  project_id: ProjectId
+  key_id: KeyId
+  name: string
+  metadata: Record<string, string>
+  model: string | null
+  data_source: RunDataSource
+  status: EvalRunStatus
+  error: Reason | null
+  created_at: Date
+  started_at: Date | null
+  ended_at: Date | null
+  loaded: boolean
+  rows_total: number
+  totals: Totals | null
+}
+
+const columnNames = [
+  'id',
+  'eval_id',
+  'org_id',
+  'project_id',
+  'key_id',
+  'name',
+  'metadata',
+  'model',
+  'data_source',
+  'status',
+  'error',
+  'created_at',
+  'started_at',
+  'ended_at',
+  'loaded',
+  'rows_total',
+  'totals',
+] as const satisfies readonly (keyof RunRow)[]
+export const runColumns = columnNames.join(', ')
+
+export interface NewRun {
+  readonly id: EvalRunId
+  readonly evalId: string
+  readonly orgId: OrgId
+  readonly projectId: ProjectId
+  readonly keyId: KeyId
+  readonly name: string
+  readonly metadata: Readonly<Record<string, string>>
+  readonly model: string | null
+  readonly dataSource: RunDataSource
+}
+
+const insert = statement<[string, string, string, string, string, string, string, string | null, string], RunRow>(
+  'evals.insert-run',
+  `insert into evals.run (id, eval_id, org_id, project_id, key_id, name, metadata, model, data_source)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${runColumns}`,
+)
+
+export async function insertRun(tx: Tx, run: NewRun): Promise<RunRow> {
+  const [row] = await tx.run(insert, [
+    run.id,
+    run.evalId,
+    run.orgId,
+    run.projectId,
+    run.keyId,
+    run.name,
+    JSON.stringify(run.metadata),
+    run.model,
+    JSON.stringify(run.dataSource),
+  ])
+  return row as RunRow
+}
+
+/** A run of a deleted eval is not there either. */
+const find = statement<[string, string, string], RunRow>(
+  'evals.find-run',
+  `select ${runColumns} from evals.run r where id = $1 and eval_id = $2 and project_id = $3 and deleted_at is null
+     and exists (select 1 from evals.eval e where e.id = r.eval_id and e.deleted_at is null)`,
+)
+
+export async function findRun(
+  db: Db<EvalsTables>,
+  projectId: ProjectId,
+  evalId: string,
+  id: string,
+): Promise<RunRow | null> {
+  const [row] = await db.run(find, [id, evalId, projectId])
+  return row ?? null
+}
+
+export interface RunsPage {
+  readonly after: string | null
+  readonly limit: number
+  readonly order: 'asc' | 'desc'
+  readonly status: EvalRunStatus | null
+}
+
+/** One row more than asked for says that there is another page. */
+export async function listRuns(db: Db<EvalsTables>, evalId: string, page: RunsPage): Promise<RunRow[]> {
+  const { after, limit, order, status } = page
+  const { rows } = await sql<RunRow>`
+    select ${sql.raw(runColumns)} from evals.run where eval_id = ${evalId} and deleted_at is null
+      and ${after === null ? sql`true` : sql`id ${sql.raw(order === 'asc' ? '>' : '<')} ${after}`}
+      and ${status === null ? sql`true` : sql`status = ${status}`}
+    order by id ${sql.raw(order)} limit ${limit + 1}`.execute(db.kysely)
+  return rows
+}
+
+/** Holds a run for one decision about it. Always taken before its chunks are. */
+export async function lockRun(tx: Tx, id: string): Promise<RunRow | null> {
+  const { rows } = await sql<RunRow>`
+    select ${sql.raw(runColumns)} from evals.run where id = ${id} for update`.execute(own<EvalsTables>(tx))
+  return rows[0] ?? null
+}
+
+/** Runs of an eval that have not ended. */
+export async function listOpenRuns(tx: Tx, evalId: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from evals.run where eval_id = ${evalId} and ended_at is null and deleted_at is null
+    order by id`.execute(own<EvalsTables>(tx))
+  return rows.map(({ id }) => id)
+}
+
+export async function markRunDeleted(tx: Tx, id: string): Promise<void> {
+  await sql`update evals.run set deleted_at = clock_timestamp() where id = ${id}`.execute(own<EvalsTables>(tx))
+}
