@@ -7,6 +7,7 @@ import type { Charged, Limits, UsageEntry } from '#modules/limits/index.ts'
 import type { Responses } from '#modules/responses/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
+import { TurnedAway } from '#platform/durable/work-rows.ts'
 import type { Fault } from '#platform/errors/fault.ts'
 import { refuseUnstorable } from '#platform/http/storable.ts'
 import { validate } from '#platform/http/validate.ts'
@@ -22,17 +23,6 @@ export interface LineCall {
   readonly signal: AbortSignal
   /** Writes the result of the line, in the transaction that commits its work and its usage. */
   readonly commit: (tx: Tx, reply: { body: unknown } | { fault: Fault }, tokens: LineTokens) => Promise<void>
-}
-
-/** The provider has no room for a line now. Nothing of it was said or stored: it may be asked again. */
-export class TurnedAway extends Error {
-  override name = 'TurnedAway'
-  readonly retryAfterMs: number | undefined
-
-  constructor(cause: ProviderFault) {
-    super('the provider has no room for this line now', { cause })
-    this.retryAfterMs = cause.retryAfterMs
-  }
 }
 
 export interface RunLineUses {
@@ -57,7 +47,7 @@ export async function runLine(use: RunLineUses, call: LineCall): Promise<void> {
     await carryOut(use, call)
   } catch (error) {
     if (error instanceof ProviderFault && (error.kind === 'rate_limited' || error.kind === 'unavailable')) {
-      throw new TurnedAway(error)
+      throw new TurnedAway(error.retryAfterMs, error)
     }
     throw httpFault(error, longParam[call.endpoint])
   }

@@ -6,6 +6,7 @@ import { isDatabaseUnavailable } from '#platform/db/unavailable.ts'
 import type { Lane as ChunkLane } from '#platform/durable/chunk-step.ts'
 import { fenced } from '#platform/durable/fence.ts'
 import { StepOver } from '#platform/durable/step-over.ts'
+import { TurnedAway, workRows } from '#platform/durable/work-rows.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { boundedBuffer } from '#platform/std/bytes.ts'
 import { newId, newRequestId } from '#platform/std/ids.ts'
@@ -17,7 +18,7 @@ import type { LineRow } from '../store/lines.ts'
 import { insertResult, type NewResult } from '../store/results.ts'
 import type { BatchesTables } from '../store/tables.ts'
 import type { Lanes } from '#platform/durable/lanes.ts'
-import { TurnedAway, type LineCall } from './run-line.ts'
+import type { LineCall } from './run-line.ts'
 
 export interface RunLinesUses {
   readonly db: Db<BatchesTables>
@@ -32,42 +33,9 @@ type Opened = Awaited<ReturnType<Files['open']>>
 
 /** Works on lines of a chunk, several at a time, each with a commit of its own. Returns how many were not done. */
 export async function runLines(use: RunLinesUses, lane: Lane, lines: readonly LineRow[]): Promise<number> {
-  const { chunk, pause } = lane
-  const file = await use.files.open(chunk.project_id, chunk.input_file_id)
-  const broken = new AbortController()
-  const stop = AbortSignal.any([lane.stop, lane.signal, broken.signal])
-  const waiting = [...lines]
-  let failure: { error: unknown } | null = null
-  let cut = 0
-  const work = async () => {
-    while (!stop.aborted && waiting.length > 0) {
-      await pause.over(stop)
-      if (!(await use.lanes.slots.take(chunk.project_id, stop))) return
-      const line = pause.leftMs > 0 ? undefined : waiting.shift()
-      try {
-        if (line === undefined) continue
-        await runOne(use, lane, file, line)
-        pause.forget()
-      } catch (error) {
-        if (line !== undefined && error instanceof TurnedAway) {
-          waiting.unshift(line)
-          pause.lengthen(error.retryAfterMs)
-          continue
-        }
-        cut += 1
-        if (lane.signal.aborted) return
-        failure ??= { error }
-        broken.abort()
-      } finally {
-        use.lanes.slots.free()
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(lines.length, use.lanes.concurrency) }, work))
-  // Told by the workers above; the compiler does not see into them.
-  const failed = failure as { error: unknown } | null
-  if (failed !== null) throw failed.error
-  return waiting.length + cut
+  const { project_id: projectId, input_file_id: fileId } = lane.chunk
+  const file = await use.files.open(projectId, fileId)
+  return await workRows(use.lanes, lane, { projectId, rows: lines }, (line) => runOne(use, lane, file, line))
 }
 
 async function runOne(use: RunLinesUses, lane: Lane, file: Opened, line: LineRow): Promise<void> {
