@@ -42,6 +42,7 @@ import { retrieveResponseRoute } from './routes/retrieve-response.ts'
 import { responsesSockets } from './socket/open-socket.ts'
 import { LeftOpen } from './steps/left-open.ts'
 import { nodeLease } from './steps/node-lease.ts'
+import { answer, type Answered, type AskedAnswer } from './steps/answer.ts'
 import { createContextReader } from './steps/read-context.ts'
 import { runLine, type LineOfBatch } from './steps/run-line.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
@@ -84,6 +85,8 @@ export interface Responses {
   containersInUse(containerIds: readonly string[]): Promise<ReadonlySet<string>>
   /** Carries out a line of a batch. */
   runLine(line: LineOfBatch): Promise<void>
+  /** A whole answer of which nothing is stored: keeping it, and what it used, is the caller's. */
+  answer(asked: AskedAnswer): Promise<Answered>
   /** Which of these requests made a response that has not ended. */
   inFlight(requestIds: readonly string[]): Promise<ReadonlySet<string>>
   /** What responses of an organisation that have not ended may have reserved. */
@@ -144,6 +147,7 @@ export function createResponses(uses: ResponsesUses): Responses {
     ],
     containersInUse: (ids) => findContainersInUse(db, ids),
     runLine: (line) => runLine(create, line),
+    answer: (asked) => answer(create, asked),
     inFlight: (requestIds) => findInFlight(db, requestIds),
     openReservations: async (orgId) => (await listOpen(db, orgId, openMax)).map(openResponse),
     sockets: [sockets.route],

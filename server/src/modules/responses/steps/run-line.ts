@@ -74,7 +74,7 @@ export async function runLine(use: LineUses, { charged, body, signal, commit }: 
 }
 
 /** The provider had no room, and nothing was said or done yet. */
-function refusedAtFirst({ output, usage }: LiveResponse, ending: Ending): ProviderFault | null {
+export function refusedAtFirst({ output, usage }: LiveResponse, ending: Ending): ProviderFault | null {
   if (ending.status !== 'failed' || !(ending.cause instanceof ProviderFault)) return null
   const forLoad = ending.cause.kind === 'rate_limited' || ending.cause.kind === 'unavailable'
   return forLoad && output.length === 0 && usage.total_tokens === 0 ? ending.cause : null
