@@ -8,8 +8,8 @@ import { EvalName } from './evals.ts'
 
 const count = z.int().nonnegative()
 
-export const RunStatus = z.enum(['queued', 'in_progress', 'completed', 'failed', 'canceled'])
-export type RunStatus = z.infer<typeof RunStatus>
+export const EvalRunStatus = z.enum(['queued', 'in_progress', 'completed', 'failed', 'canceled'])
+export type EvalRunStatus = z.infer<typeof EvalRunStatus>
 
 export const EvalApiError = z.strictObject({ code: z.string(), message: z.string() })
 export type EvalApiError = z.infer<typeof EvalApiError>
@@ -44,7 +44,7 @@ export const EvalRun = z
     /** Null where no model is sampled. */
     model: z.string().nullable(),
     report_url: z.string(),
-    status: RunStatus,
+    status: EvalRunStatus,
     created_at: z.int().nonnegative(),
     /** Rows processed so far; the other three add up to it. */
     result_counts: z.strictObject({ total: count, errored: count, failed: count, passed: count }),
@@ -82,7 +82,7 @@ export const listEvalRuns = operation({
   auth: 'project_key',
   scope: 'evals.read',
   params: evalParams,
-  query: pageQuery().extend({ order: z.enum(['asc', 'desc']).default('asc'), status: RunStatus.optional() }),
+  query: pageQuery().extend({ order: z.enum(['asc', 'desc']).default('asc'), status: EvalRunStatus.optional() }),
   reply: pageOf(EvalRun),
   faults: ['not_found'],
 })
