@@ -4,6 +4,8 @@ const port = (fallback: number, description: string) =>
   integer({ fallback, min: 0, max: 65_535, unit: 'port', description })
 const ms = (fallback: number, description: string) =>
   integer({ fallback, min: 1, max: 86_400_000, unit: 'milliseconds', description })
+const days = (fallback: number, min: number, description: string) =>
+  integer({ fallback, min, max: 3_650, unit: 'days', description })
 
 /** Every setting, by the name of its environment variable. The reference page is printed from this table. */
 export const settings = {
@@ -73,13 +75,7 @@ export const settings = {
     unit: 'days',
     description: 'How long it can be explained why a request was let in or not.',
   }),
-  SWITCHYARD_USAGE_RETENTION_DAYS: integer({
-    fallback: 400,
-    min: 62,
-    max: 3_650,
-    unit: 'days',
-    description: 'How long the ledger of usage is kept.',
-  }),
+  SWITCHYARD_USAGE_RETENTION_DAYS: days(400, 62, 'How long the ledger of usage is kept.'),
 
   SWITCHYARD_RESTATE_INGRESS_URL: url({
     protocols: ['http', 'https'],
@@ -228,6 +224,12 @@ export const settings = {
   SWITCHYARD_PROVIDER_IDLE_TIMEOUT_MS: ms(60_000, 'Longest silence in the middle of an answer of a model provider.'),
   SWITCHYARD_PROVIDER_ANSWER_TIMEOUT_MS: ms(600_000, 'Longest wait for an answer that is not streamed.'),
 
+  SWITCHYARD_CHAT_COMPLETIONS_RETENTION_DAYS: days(
+    30,
+    1,
+    'How long chat completions that asked to be stored are kept.',
+  ),
+
   SWITCHYARD_RESPONSES_BACKGROUND_MAX: integer({
     fallback: 500,
     min: 1,
@@ -235,13 +237,7 @@ export const settings = {
     unit: 'responses',
     description: 'Background responses of one project that are under way at once. The rest wait their turn.',
   }),
-  SWITCHYARD_RESPONSES_RETENTION_DAYS: integer({
-    fallback: 30,
-    min: 1,
-    max: 3_650,
-    unit: 'days',
-    description: 'How long stored responses are kept, with their items and events.',
-  }),
+  SWITCHYARD_RESPONSES_RETENTION_DAYS: days(30, 1, 'How long stored responses are kept, with their items and events.'),
   SWITCHYARD_RESPONSES_SOCKET_LIFETIME_MS: integer({
     fallback: 3_600_000,
     min: 100,
@@ -295,13 +291,7 @@ export const settings = {
     description:
       'Shrinks the 72-hour schedule of webhook deliveries, so that a whole one can be watched in minutes. For tests.',
   }),
-  SWITCHYARD_WEBHOOKS_RETENTION_DAYS: integer({
-    fallback: 30,
-    min: 4,
-    max: 3_650,
-    unit: 'days',
-    description: 'How long webhook events and the log of attempts are kept.',
-  }),
+  SWITCHYARD_WEBHOOKS_RETENTION_DAYS: days(30, 4, 'How long webhook events and the log of attempts are kept.'),
 
   SWITCHYARD_MESH_HOST: text({
     fallback: '127.0.0.1',
