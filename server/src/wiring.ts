@@ -134,7 +134,15 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     usageDays: settings.usageRetentionDays,
     openResponses: (orgId) => responses.openReservations(orgId),
   })
-  const inference = createInference({ catalogue, providerLimits: providerLimits(settings), limits, log, metrics })
+  const inference = createInference({
+    catalogue,
+    providerLimits: providerLimits(settings),
+    limits,
+    db,
+    log,
+    metrics,
+    retentionDays: settings.chatCompletionsRetentionDays,
+  })
   const responses: Responses = createResponses({
     db,
     valkey,

@@ -10,6 +10,7 @@ import type { Operation } from './operation.ts'
 import { organizationOperations } from './organization/index.ts'
 import { responseOperations } from './responses/operations.ts'
 import { skillOperations } from './skills.ts'
+import { storedCompletionOperations } from './stored-completions.ts'
 import { vectorStoreOperations } from './vector-stores.ts'
 import { webhookOperations } from './webhooks.ts'
 
@@ -20,6 +21,7 @@ export const operations: readonly Operation[] = [
   ...webhookOperations,
   ...modelOperations,
   ...chatCompletionOperations,
+  ...storedCompletionOperations,
   ...completionOperations,
   ...responseOperations,
   ...conversationOperations,

@@ -18,6 +18,7 @@ export function workerParts({
   webhooks,
   containers,
   limits,
+  inference,
   responses,
   batches,
 }: Wired): Part[] {
@@ -37,6 +38,7 @@ export function workerParts({
     ...files.sweeps,
     ...webhooks.workers,
     ...containers.sweeps(responses.containersInUse),
+    ...inference.sweeps,
     ...responses.sweeps,
     ...batches.workers,
     ...limits.sweeps(responses.inFlight),

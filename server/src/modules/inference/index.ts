@@ -1,6 +1,7 @@
 export { createInference, type Inference } from './module.ts'
 export { loadCatalogue } from './steps/load-models.ts'
 export type { Model } from './domain/model.ts'
+export type { StoredCompletion } from './domain/stored-completion.ts'
 export { httpFault } from './domain/http-fault.ts'
 export { ProviderFault } from './domain/provider-fault.ts'
 export type { ToolCall, ToolRef, TurnPart, TurnRequest, TurnToolChoice } from './domain/turn.ts'

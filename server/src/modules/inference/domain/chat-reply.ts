@@ -15,6 +15,12 @@ export function chatUsageOf(usage: Usage): CompletionUsage {
   }
 }
 
+const finishReasons = new Set<string>(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
+
+/** Providers have others; whatever they mean, the model has stopped. */
+export const finishReasonOf = (reason: string | null | undefined): Choice['finish_reason'] =>
+  finishReasons.has(reason ?? '') ? (reason as Choice['finish_reason']) : 'stop'
+
 const finishOf = (reason: FinishReason, calls: number) => (reason === 'stop' && calls > 0 ? 'tool_calls' : reason)
 
 /** What one part adds to a stream of chunks; null for parts that the wire has no words for. */

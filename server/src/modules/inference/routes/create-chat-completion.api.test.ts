@@ -156,7 +156,6 @@ test('chat completions, whichever wire the provider speaks', async (t) => {
 
   const refusals: [Record<string, unknown>, string, string][] = [
     [{ model: 'double-chat', n: 2 }, 'unsupported_value', 'n'],
-    [{ model: 'double-chat', store: true }, 'unsupported_value', 'store'],
     [{ model: 'double-responses', stop: 'x' }, 'unsupported_value', 'stop'],
     [{ model: 'double-anthropic', seed: 1 }, 'unsupported_value', 'seed'],
     [{ model: 'double-chat', audio: {} }, 'unknown_parameter', 'audio'],

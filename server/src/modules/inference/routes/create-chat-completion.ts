@@ -5,6 +5,7 @@ import { checkContent, checkWireOffers } from '../domain/wire-offers.ts'
 import { chatTurn } from '../domain/chat-turn.ts'
 import { estimateTokens } from '../domain/estimate-tokens.ts'
 import { answerChat } from '../steps/answer-chat.ts'
+import { keepAnswerOf } from '../steps/keep-chat.ts'
 import { CallMeter, metered, orCut } from '../steps/meter-call.ts'
 import { mapStream } from '../steps/map-chat.ts'
 import { relayStream } from '../steps/relay-chat.ts'
@@ -15,7 +16,7 @@ import { eventReply, orFault } from './event-reply.ts'
 const param = 'messages'
 
 export const createChatCompletionRoute = (use: RouteUses) =>
-  route(createChatCompletion, async ({ body, request, passage }) => {
+  route(createChatCompletion, async ({ scope, body, request, passage }) => {
     const model = use.catalogue.get(body.model)
     checkWireOffers(model, body)
     checkContent(model, body.messages)
@@ -23,14 +24,19 @@ export const createChatCompletionRoute = (use: RouteUses) =>
     const { signal } = request
     const inputTokens = () => estimateTokens(chatTurn(body))
     const meter = new CallMeter(use.limits, passage as Admission, { operation: 'chat_completions', model, inputTokens })
+    const keep = keepAnswerOf(use.db, { projectId: scope.projectId, requestId: request.id }, body)
     return await orFault(param, async () => {
       if (body.stream === true) {
         const { chat } = provider
         const events = await orCut(meter, signal, () =>
-          chat ? relayStream(chat, model, body, signal, meter) : mapStream(provider, model, body, signal, meter),
+          chat
+            ? relayStream(chat, model, body, signal, meter, keep)
+            : mapStream(provider, model, body, signal, meter, keep),
         )
         return eventReply(events, param, signal, meter, use.log)
       }
-      return await metered(meter, signal, () => answerChat(provider, model, body, signal))
+      const answer = await metered(meter, signal, () => answerChat(provider, model, body, signal))
+      await keep?.(answer)
+      return answer
     })
   })

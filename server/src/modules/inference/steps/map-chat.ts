@@ -2,9 +2,11 @@ import type { ChatCompletion, CreateChatCompletion } from '@switchyard/contracts
 import { eventBatch, type ServerEvent } from '#platform/http/sse.ts'
 import { ChatDeltas, chatReply, chatUsageOf, newChatId } from '../domain/chat-reply.ts'
 import { chatTurn } from '../domain/chat-turn.ts'
+import { GatheredAnswer } from '../domain/gathered-answer.ts'
 import type { Model } from '../domain/model.ts'
 import type { TurnPart } from '../domain/turn.ts'
 import type { Provider } from '../providers/provider.ts'
+import type { KeepAnswer } from './keep-chat.ts'
 import type { CallMeter } from './meter-call.ts'
 import { streamTurn } from './stream-turn.ts'
 
@@ -30,9 +32,10 @@ export async function mapStream(
   body: CreateChatCompletion,
   signal: AbortSignal,
   meter: CallMeter,
+  keep: KeepAnswer | null,
 ): Promise<AsyncGenerator<ServerEvent, void, void>> {
   const parts = streamTurn(provider, chatTurn(body), signal)[Symbol.asyncIterator]()
-  return mapped(parts, await parts.next(), model, body, meter)
+  return mapped(parts, await parts.next(), model, body, meter, keep)
 }
 
 async function* mapped(
@@ -41,6 +44,7 @@ async function* mapped(
   model: Model,
   { stream_options: options }: CreateChatCompletion,
   meter: CallMeter,
+  keep: KeepAnswer | null,
 ): AsyncGenerator<ServerEvent, void, void> {
   const countWanted = options?.include_usage === true
   const common = { id: newChatId(), object: 'chat.completion.chunk', created: nowSeconds(), model: model.id }
@@ -48,15 +52,22 @@ async function* mapped(
   const chunk = (delta: object, finish: string | null, logprobs: unknown = null) =>
     JSON.stringify({ ...common, choices: [{ index: 0, delta, logprobs, finish_reason: finish }], ...noCount })
   const deltas = new ChatDeltas()
+  const gathered = keep === null ? null : new GatheredAnswer()
   try {
     yield eventBatch([chunk({ role: 'assistant', content: '', refusal: null }, null)])
     for (let next = first; next.done !== true; next = await parts.next()) {
       const part = next.value
       if ('delta' in part) meter.say(part.delta.length)
       if (part.type === 'finish') {
-        await meter.done(chatUsageOf(part.usage))
-        const last = [chunk({}, deltas.finishReason(part.reason))]
-        if (countWanted) last.push(JSON.stringify({ ...common, choices: [], usage: chatUsageOf(part.usage) }))
+        const usage = chatUsageOf(part.usage)
+        const finish = deltas.finishReason(part.reason)
+        await meter.done(usage)
+        if (gathered !== null) {
+          gathered.add({ finish_reason: finish })
+          await keep?.(gathered.completion(common, usage))
+        }
+        const last = [chunk({}, finish)]
+        if (countWanted) last.push(JSON.stringify({ ...common, choices: [], usage }))
         yield eventBatch([...last, '[DONE]'])
         continue
       }
@@ -64,6 +75,7 @@ async function* mapped(
       if (delta === null) continue
       const logprobs =
         part.type === 'text' && part.logprobs !== undefined ? { content: part.logprobs, refusal: null } : null
+      gathered?.add({ delta, logprobs })
       yield eventBatch([chunk(delta, null, logprobs)])
     }
   } finally {

@@ -1,16 +1,16 @@
 import type { ChatCompletion, CompletionUsage, CreateChatCompletion } from '@switchyard/contracts/chat-completions.ts'
 import { eventBatch, type ServerEvent } from '#platform/http/sse.ts'
-import { newChatId } from '../domain/chat-reply.ts'
+import { finishReasonOf, newChatId } from '../domain/chat-reply.ts'
 import { estimateTokens, tokensOf } from '../domain/estimate-tokens.ts'
 import { chatTurn } from '../domain/chat-turn.ts'
+import { GatheredAnswer, type AnswerPiece } from '../domain/gathered-answer.ts'
 import type { Model } from '../domain/model.ts'
 import { chatPath } from '../providers/chat-completions/provider.ts'
 import type { ProviderConnection } from '../providers/wire/connection.ts'
 import { cut, faultOfEvent, malformed, parsed } from '../providers/wire/wire-fault.ts'
+import type { KeepAnswer } from './keep-chat.ts'
 import type { CallMeter } from './meter-call.ts'
 import { retried } from './stream-turn.ts'
-
-const finishReasons = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call'])
 
 type Body = Readonly<CreateChatCompletion>
 
@@ -50,7 +50,7 @@ export async function relayAnswer(
   choice.message.role = 'assistant'
   choice.message.content ??= null
   choice.logprobs ??= null
-  if (!finishReasons.has(choice.finish_reason)) choice.finish_reason = 'stop'
+  choice.finish_reason = finishReasonOf(choice.finish_reason)
   answer.usage ??= estimated(body, choice.message.content?.length ?? 0)
   return answer
 }
@@ -62,8 +62,9 @@ export async function relayStream(
   body: Body,
   signal: AbortSignal,
   meter: CallMeter,
+  keep: KeepAnswer | null,
 ): Promise<AsyncGenerator<ServerEvent, void, void>> {
-  const relay = new Relay(model, body, meter)
+  const relay = new Relay(model, body, meter, keep)
   const text = upstreamBody(body, model, true)
   const [events, first] = await retried(async () => {
     const opened = connection.events(chatPath, text, relay, signal)
@@ -86,6 +87,7 @@ async function* relayed(
     }
     if (!relay.finished && !relay.done) throw cut()
     await meter.done(relay.usage())
+    await relay.keep()
   } finally {
     await events.return()
     await meter.cut()
@@ -97,7 +99,7 @@ interface Chunk {
   id: string
   created?: number
   model: string
-  choices?: { delta?: { content?: string | null }; finish_reason?: string | null }[]
+  choices?: (AnswerPiece & { readonly delta?: { readonly content?: string | null } })[]
   usage?: unknown
   error?: unknown
 }
@@ -114,9 +116,14 @@ class Relay {
   #created = Math.floor(Date.now() / 1000)
   #chars = 0
   readonly #meter: CallMeter
+  readonly #keep: KeepAnswer | null
+  /** Only of what is to be stored. */
+  readonly #gathered: GatheredAnswer | null
 
-  constructor(model: Model, body: Body, meter: CallMeter) {
+  constructor(model: Model, body: Body, meter: CallMeter, keep: KeepAnswer | null) {
     this.#meter = meter
+    this.#keep = keep
+    this.#gathered = keep === null ? null : new GatheredAnswer()
     this.#model = model
     this.#body = body
     this.#countWanted = body.stream_options?.include_usage === true
@@ -137,6 +144,7 @@ class Relay {
     const said = choice.delta?.content?.length ?? 0
     this.#chars += said
     this.#meter.say(said)
+    this.#gathered?.add(choice)
     chunk.id = this.#id
     chunk.model = this.#model.id
     if (this.#countWanted) chunk.usage = null
@@ -147,6 +155,12 @@ class Relay {
   /** As the provider counted, or else as we do. */
   usage(): CompletionUsage {
     return this.#usage ?? estimated(this.#body, this.#chars)
+  }
+
+  async keep(): Promise<void> {
+    if (this.#gathered === null) return
+    const about = { id: this.#id, created: this.#created, model: this.#model.id }
+    await this.#keep?.(this.#gathered.completion(about, this.usage()))
   }
 
   /** What ends the stream. */

@@ -1,6 +1,7 @@
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { TestContext } from 'node:test'
 import { startProviderDouble, type ProviderDouble } from '../../../../test/provider-double.ts'
+import { openDatabase } from '#platform/db/db.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { Catalogue } from '../domain/catalogue.ts'
 import type { Model, ProviderWire } from '../domain/model.ts'
@@ -41,6 +42,16 @@ export function testModel(wire: ProviderWire, baseUrl: string, more: Partial<Mod
   }
 }
 
+/** A turn stores nothing: a database that nobody is ever connected to. */
+const nowhere = () =>
+  openDatabase({
+    url: 'postgres://127.0.0.1:1/none',
+    connectionsMax: 1,
+    statementTimeoutMs: 1,
+    applicationName: 'test',
+    onIdleError: () => undefined,
+  })
+
 /** A double and a catalogue of three models that it answers, one for each wire. */
 export async function testInference(
   t: TestContext,
@@ -48,10 +59,13 @@ export async function testInference(
 ): Promise<{ double: ProviderDouble; inference: Inference }> {
   const double = await startProviderDouble()
   const models = wires.map((wire) => testModel(wire, double.url))
+  const db = nowhere()
   const inference = createInference({
     catalogue: new Catalogue(models),
     providerLimits: { ...usualLimits, ...limits },
     log: createLog({ level: 'silent', pretty: false, name: 'test' }),
+    db,
+    retentionDays: 1,
     limits: { recordAlone: () => Promise.reject(new Error('turns are metered by whoever asks for them')) },
   })
   t.after(async () => {
