@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { cancelBatch } from '@switchyard/contracts/batches.ts'
+import { listChatCompletions } from '@switchyard/contracts/stored-completions.ts'
 import { sql } from 'kysely'
 import { becomesTrue } from '../../../../../dev/engines/wait-until.ts'
 import { batchLine } from '../testing/batch-lines.ts'
@@ -42,6 +43,21 @@ test('lines of a batch', async (t) => {
       ['refused', 502, 'provider_error', null],
     ])
     assert.ok(failed.every(({ response }) => response?.request_id.startsWith('req_')))
+  })
+
+  await t.test('a chat completion of a line is stored when the line asks for it', async () => {
+    kit.app.double.decide(() => 'Kept.')
+    const lines = [
+      batchLine('/v1/chat/completions', 'kept', 'Hello.', { store: true, metadata: { line: 'kept' } }),
+      batchLine('/v1/chat/completions', 'not kept', 'Hello.'),
+    ]
+    const ended = await kit.ended((await kit.create(lines, '/v1/chat/completions')).id)
+    const [first] = await kit.linesOf(ended.output_file_id)
+    const { body } = await kit.app.call(listChatCompletions)
+    assert.deepEqual(
+      body.data.map(({ id, request_id: requestId, metadata }) => [id, requestId, metadata]),
+      [[first?.response?.body['id'], first?.response?.request_id, { line: 'kept' }]],
+    )
   })
 
   const kept = async () => {

@@ -28,7 +28,7 @@ export interface LineCall {
 export interface RunLineUses {
   readonly db: Db<BatchesTables>
   readonly responses: Pick<Responses, 'runLine'>
-  readonly inference: Pick<Inference, 'answerChat' | 'answerPrompts'>
+  readonly inference: Pick<Inference, 'answerChat' | 'answerPrompts' | 'keepChat'>
   readonly limits: Pick<Limits, 'record' | 'spent' | 'checkSpend'>
 }
 
@@ -65,8 +65,11 @@ async function carryOut(use: RunLineUses, call: LineCall): Promise<void> {
           commit(tx, 'fault' in reply ? reply : { body: reply.response }, responseTokens(usage)),
       })
     case '/v1/chat/completions': {
-      const answer = await use.inference.answerChat(validate(CreateChatCompletion, body), signal)
-      return await keep(use, call, 'chat_completions', answer)
+      const asked = validate(CreateChatCompletion, body)
+      const answer = await use.inference.answerChat(asked, signal)
+      return await keep(use, call, 'chat_completions', answer, (tx) =>
+        use.inference.keepChat(tx, charged, asked, answer),
+      )
     }
     case '/v1/completions': {
       const answer = await use.inference.answerPrompts(validate(CreateCompletion, body), signal)
@@ -80,6 +83,7 @@ async function keep(
   { charged, commit }: LineCall,
   operation: UsageEntry['operation'],
   answer: { readonly model: string; readonly usage?: Parameters<typeof tokensOfCompletion>[0] },
+  store?: (tx: Tx) => Promise<void>,
 ): Promise<void> {
   const tokens = tokensOfCompletion(answer.usage)
   const entry: UsageEntry = {
@@ -93,6 +97,7 @@ async function keep(
   }
   await use.db.tx(async (tx) => {
     await commit(tx, { body: answer }, tokens)
+    await store?.(tx)
     await use.limits.record(tx, [entry])
     tx.afterCommit(() => use.limits.spent(charged, [entry]))
   })
