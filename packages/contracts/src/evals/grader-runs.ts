@@ -23,18 +23,24 @@ export const GraderErrors = z.strictObject({
 })
 export type GraderErrors = z.infer<typeof GraderErrors>
 
+const count = z.int().nonnegative()
+
 export const GraderRun = z
   .strictObject({
     reward: z.number(),
     sub_rewards: z.record(z.string(), z.number()),
-    model_grader_token_usage_per_model: z.record(z.string(), z.int().nonnegative()),
+    model_grader_token_usage_per_model: z.record(
+      z.string(),
+      z.strictObject({ prompt_tokens: count, completion_tokens: count, total_tokens: count, cached_tokens: count }),
+    ),
     metadata: z.strictObject({
       name: z.string(),
       type: z.string(),
       /** In seconds. */
       execution_time: z.number(),
+      /** Of the graders that a `multi` is made of. */
       scores: z.record(z.string(), z.number()),
-      token_usage: z.int().nullable(),
+      token_usage: count.nullable(),
       sampled_model_name: z.string().nullable(),
       errors: GraderErrors,
     }),
@@ -55,7 +61,7 @@ export const runGrader = operation({
     item: z.unknown().optional(),
   }),
   reply: GraderRun,
-  faults: ['model_not_found', 'unsupported_value'],
+  faults: ['model_not_found', 'unsupported_value', 'insufficient_quota'],
 })
 
 export const validateGrader = operation({

@@ -75,6 +75,12 @@ test('a text that grows without bound is an error of the row', () => {
   refused('{{item.a}}'.repeat(5), { item }, /longer than/)
 })
 
+test('a value that is nested without end is an error of the row', () => {
+  const depth = 200_000
+  const item = { a: JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`) as unknown }
+  refused('{{ item.a }}', { item }, /nested too deeply/)
+})
+
 test('a text of nothing but braces is read in a time that follows its length', () => {
   const length = 200_000
   for (const text of ['{{', '}}', '{{{{}}', '{{a', '{{ item.a }}', '{ {']) {

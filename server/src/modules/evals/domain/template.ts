@@ -93,12 +93,22 @@ export function valueOf({ expression, path }: Variable, scope: TemplateScope): u
   return value
 }
 
+function textOf(value: unknown, variable: Variable): string {
+  if (typeof value === 'string') return value
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    // A line of data may be nested deeper than there is stack to write it.
+    const message = `{{ ${clip(variable.expression)} }} is nested too deeply to be written as JSON.`
+    throw new RowError('template_error', message, { cause: error })
+  }
+}
+
 /** Puts the values in their places: text as it is, anything else as JSON. What is put in is not read again. */
 export function render(template: Template, scope: TemplateScope): string {
   let text = ''
   for (const part of template) {
-    const value = typeof part === 'string' ? part : valueOf(part, scope)
-    text += typeof value === 'string' ? value : JSON.stringify(value)
+    text += typeof part === 'string' ? part : textOf(valueOf(part, scope), part)
     if (text.length > renderedMax) {
       throw new RowError('template_error', `The rendered text is longer than ${renderedMax} characters.`)
     }
