@@ -28,10 +28,11 @@ function isDeeperThan(value: unknown, depth: number): boolean {
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value)).length
 
-const ItemSchema = Json.refine(
-  (schema) => !isDeeperThan(schema, itemSchemaDepthMax),
-  `at most ${itemSchemaDepthMax} levels deep`,
-).refine((schema) => bytesOf(schema) <= itemSchemaBytesMax, `at most ${itemSchemaBytesMax} bytes of JSON`)
+// The second look writes it as JSON, for which there may not be enough stack past the first.
+const ItemSchema = Json.refine((schema) => !isDeeperThan(schema, itemSchemaDepthMax), {
+  error: `at most ${itemSchemaDepthMax} levels deep`,
+  abort: true,
+}).refine((schema) => bytesOf(schema) <= itemSchemaBytesMax, `at most ${itemSchemaBytesMax} bytes of JSON`)
 
 const Filter = Json.refine(
   (pairs) => Object.keys(pairs).length <= filterPairsMax && bytesOf(pairs) <= filterBytesMax,

@@ -82,6 +82,8 @@ test('a schema of items has bounds', () => {
   for (let depth = 0; depth < itemSchemaDepthMax - 1; depth += 1) deep = { not: deep }
   assert.ok(parse(deep).success)
   assert.deepEqual(refusal(parse({ not: deep })).path, ['item_schema'])
+  for (let depth = 0; depth < 20_000; depth += 1) deep = { not: deep }
+  assert.deepEqual(refusal(parse(deep)).path, ['item_schema'])
   assert.deepEqual(refusal(parse({ title: 'x'.repeat(itemSchemaBytesMax) })).path, ['item_schema'])
   assert.deepEqual(refusal(parse('{}')).path, ['item_schema'])
 })
