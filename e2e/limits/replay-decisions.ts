@@ -22,6 +22,8 @@ export interface Decided {
     readonly buckets?: readonly AskedBucket[]
     readonly binding?: string | null
     readonly retry_after_ms?: number
+    /** Of work in a line alone. */
+    readonly waited_ms?: number
     readonly reservation?: string
     readonly reserved?: readonly { readonly field: string; readonly cost: number }[]
     readonly tokens?: number
@@ -65,6 +67,8 @@ export function replay(log: readonly Decided[], settlesTokens: boolean): Replaye
   const bound = new Map<string, number>()
   let [serial, different, unheard] = [0, 0, 0]
   for (const { requestId, kind, micros, detail } of log) {
+    // Work that is told to wait takes nothing.
+    if (kind === 'refused' && detail.waited_ms !== undefined) continue
     if (micros === null) {
       unheard += 1
     } else if (kind === 'admitted' || kind === 'refused') {

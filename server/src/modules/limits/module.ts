@@ -68,6 +68,14 @@ export interface NextTurn {
   readonly outputMax: number | null
 }
 
+/** A model call of work that nobody waits for at a socket: a row of an eval run. */
+export interface NextWork {
+  readonly operation: UsageEntry['operation']
+  readonly model: string
+  readonly inputTokens: number
+  readonly outputMax: number | null
+}
+
 export interface Limits {
   readonly routes: Route[]
   readonly gate: Gate
@@ -77,6 +85,11 @@ export interface Limits {
   sweeps(inFlight: (requestIds: readonly string[]) => Promise<ReadonlySet<string>>): Part[]
   /** A request that does not come through the gate: a frame of a socket. Throws the fault of a refusal. */
   admit(charged: Charged, operation: UsageEntry['operation'], body: unknown): Promise<Admission>
+  /**
+   * A request and its tokens for work that nobody waits for at a socket. Waits in line for them, and throws the fault of
+   * a refusal only when that does not help. Each call has a request id of its own; its ledger entry has the same, turn 0.
+   */
+  admitWork(charged: Charged, work: NextWork, signal: AbortSignal): Promise<Admission>
   /** Tokens of a later model call of a request: waits for them, and throws when waiting does not help. */
   admitTurn(charged: Charged, next: NextTurn, background: boolean, signal: AbortSignal): Promise<void>
   /** What a turn used, when its work is committed. Nothing used: what it reserved is given back. */
@@ -145,6 +158,7 @@ export function createLimits(uses: LimitsUses): Limits {
     local: new LocalBuckets(uses.localShare),
     withoutValkey: uses.withoutValkey,
     begin: (orgId) => beginBuckets(begin, orgId),
+    isReserved: (charged, bucket) => spend.isReserved(charged, bucket),
     settlements,
     decisions,
     log,
@@ -160,6 +174,11 @@ export function createLimits(uses: LimitsUses): Limits {
     ],
     parts: [alive, decisions.part, settlements.part],
     admit: (charged, operation, body) => admissions.admit({ charged, operation, estimate: estimateRequest(body) }),
+    admitWork(charged, { operation, model, inputTokens, outputMax }, signal) {
+      const tokens = Math.max(outputMax ?? 0, inputTokens, 1)
+      const estimate = { model, background: false, inputTokens, outputMax, tokens }
+      return admissions.admitWork({ charged, operation, estimate }, signal)
+    },
     async admitTurn(charged, { turn, model, inputTokens, outputMax }, background, signal) {
       const tokens = Math.max(outputMax ?? 0, inputTokens, 1)
       const estimate = { model, background, inputTokens, outputMax, tokens }

@@ -44,6 +44,7 @@ function limiterOf(app: TestApp, limits: Parameters<typeof bookOf>[0]) {
     local: new LocalBuckets(1),
     withoutValkey: 'refuse',
     begin: async () => ({ lost: false, levels: [], open: [] }),
+    isReserved: async () => false,
     node: 'lnode_test',
   })
   return { admissions, settlements }

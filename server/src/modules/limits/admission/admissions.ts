@@ -2,7 +2,7 @@ import { CacheUnavailable } from '#platform/cache/valkey.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { sleep } from '#platform/std/clock.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-import { bucketsOf, type Bucket, type Costs, type Policy } from '../domain/buckets.ts'
+import { bucketsOf, type Asker, type Bucket, type Costs, type Policy } from '../domain/buckets.ts'
 import { costNanos } from '../domain/cost.ts'
 import type { Estimate } from '../domain/estimate-request.ts'
 import { groupOf, unknownGroup, type LimitedModel, type LimitsBook } from '../domain/limits-book.ts'
@@ -17,6 +17,8 @@ import type { LocalBuckets } from './local-buckets.ts'
 import { backgroundNode, type Holder } from './reservation.ts'
 import type { Settlements } from './settlements.ts'
 import type { Beginning, ValkeyBuckets } from './valkey-buckets.ts'
+import type { Answer } from './work-line.ts'
+import { WorkLines } from './work-lines.ts'
 
 export interface AdmissionsUses {
   readonly book: LimitsBook
@@ -27,6 +29,8 @@ export interface AdmissionsUses {
   /** Without Valkey: `local` limits each process by itself, `refuse` lets nobody in. */
   readonly withoutValkey: 'local' | 'refuse'
   readonly begin: (orgId: string) => Promise<Beginning>
+  /** A spend bucket that refused is full only of what is reserved. */
+  readonly isReserved: (charged: Charged, spend: Bucket) => Promise<boolean>
   readonly settlements: Settlements
   readonly decisions: DecisionLog
   readonly log: Log
@@ -42,6 +46,8 @@ const notedMax = 10_000
 const lostMs = 120_000
 const openTriesMax = 3
 const unavailableRetryMs = 1_000
+/** How often work asks for spend that others have reserved: nobody knows when they end. */
+const reservedRetryMs = 250
 /** How long the next turn of a response waits for tokens before the response fails. */
 const turnWaitMsMax = 10 * 60_000
 const turnTriesMax = 10_000
@@ -62,6 +68,7 @@ const noTokens: Estimate = { model: null, background: false, inputTokens: 0, out
 /** Lets requests in, or says why not. */
 export class Admissions {
   readonly #use: AdmissionsUses
+  readonly #lines = new WorkLines<Admission>()
   readonly #noted = new Map<string, number>()
 
   constructor(use: AdmissionsUses) {
@@ -115,6 +122,63 @@ export class Admissions {
     throw new Fault('server_overloaded', 'The turn waited too long for tokens.', { retryAfterMs: unavailableRetryMs })
   }
 
+  /** Work that nobody waits for at a socket: stands in line for what it asks, and throws only when that does not help. */
+  async admitWork(asking: Asking, signal: AbortSignal): Promise<Admission> {
+    const { charged, estimate } = asking
+    const { book, policies, settlements } = this.#use
+    signal.throwIfAborted()
+    const model = this.#modelOf(estimate)
+    const policy = await policies.get(charged.orgId, charged.projectId)
+    if (policy === null) return new Admission(charged, {}, model, null)
+    const group = model === null ? unknownGroup : groupOf(book, model)
+    const line = [charged.orgId, charged.projectId, isLong(estimate), group].join(' ')
+    const since = performance.now()
+    let unsure = false
+    const work = {
+      ask: async (asker: Asker) => {
+        const answer = await this.#askForWork(asking, asker, since)
+        if (answer.is === 'unknown') unsure = true
+        return answer
+      },
+      left: (given: Admission | null) => {
+        // Valkey may have let it in without our hearing of it.
+        if (given !== null || unsure) settlements.release(charged, charged.requestId)
+      },
+    }
+    return await this.#lines.enter(line, work, signal)
+  }
+
+  async #askForWork(asking: Asking, asker: Asker, since: number): Promise<Answer<Admission>> {
+    const { charged, operation, estimate } = asking
+    const { policies, settlements } = this.#use
+    const model = this.#modelOf(estimate)
+    const policy = await policies.get(charged.orgId, charged.projectId)
+    if (policy === null) return { is: 'in', given: new Admission(charged, {}, model, null) }
+    const asked = this.#bucketsFor(policy, charged, model, estimate, { requests: 1 })
+    const holder = this.#holder(this.#use.node, charged, operation, model)
+    const heard = await this.#ask(charged, charged.requestId, holder, asked, asker).catch(cannotBeChecked)
+    if (heard instanceof Fault) return { is: 'unknown', error: heard }
+    const waitedMs = Math.round(performance.now() - since)
+    if (heard === 'again' || heard.admitted) {
+      if (heard !== 'again') this.#note(charged, operation, estimate, heard, { waited_ms: waitedMs })
+      return { is: 'in', given: new Admission(charged, {}, model, settlements) }
+    }
+    const refuse = () => {
+      this.#note(charged, operation, estimate, heard, { waited_ms: waitedMs })
+      return refusal(heard, { ...charged, name: estimate.model ?? unknownGroup })
+    }
+    const waitMs = heard.retryAfterMs ?? (await this.#waitForSpend(charged, heard))
+    if (waitMs === null) throw refuse()
+    const note = () => this.#note(charged, operation, estimate, heard, { waited_ms: waitedMs, waits: true })
+    return { is: 'later', waitMs, refuse, note }
+  }
+
+  /** Each reserves the most that it can cost: much work at once may reserve more than a month has, and use little of it. */
+  async #waitForSpend(charged: Charged, { binding }: Verdict): Promise<number | null> {
+    if (binding?.metric !== 'spend') return null
+    return (await this.#use.isReserved(charged, binding)) ? reservedRetryMs : null
+  }
+
   /** Buckets that belong to no model: a rule of its own. */
   async admitPlain(charged: Charged, operation: string, name: string, asked: readonly Bucket[]): Promise<Admission> {
     const holder = this.#holder(this.#use.node, charged, operation, null)
@@ -133,9 +197,10 @@ export class Admissions {
     policy: Policy,
     { projectId }: Charged,
     model: LimitedModel | null,
-    { inputTokens, outputMax, tokens }: Estimate,
+    estimate: Estimate,
     costs: Partial<Costs>,
   ): Bucket[] {
+    const { inputTokens, outputMax, tokens } = estimate
     // The most that the request can cost: what it really costs is known when it is over.
     const most = { input: inputTokens, cached: 0, output: outputMax ?? model?.maxOutputTokens ?? 0 }
     return bucketsOf({
@@ -143,7 +208,7 @@ export class Admissions {
       policy,
       projectId,
       group: model === null ? unknownGroup : groupOf(this.#use.book, model),
-      long: inputTokens > longContextTokens,
+      long: isLong(estimate),
       month: monthOf(new Date()),
       costs: {
         requests: 0,
@@ -160,12 +225,18 @@ export class Admissions {
     return { node, projectId, keyId, operation, model: encodeURIComponent(model?.id ?? '') }
   }
 
-  async #ask(charged: Charged, id: string, holder: Holder, asked: readonly Bucket[]): Promise<Verdict | 'again'> {
+  async #ask(
+    charged: Charged,
+    id: string,
+    holder: Holder,
+    asked: readonly Bucket[],
+    asker: Asker = 'request',
+  ): Promise<Verdict | 'again'> {
     const { buckets, local, withoutValkey, settlements } = this.#use
     const { orgId } = charged
     try {
       for (let tries = 0; tries < openTriesMax; tries += 1) {
-        const verdict = (await this.#bringBack(orgId)) ? await buckets.admit(orgId, { id, holder }, asked) : null
+        const verdict = (await this.#bringBack(orgId)) ? await buckets.admit(orgId, { id, holder }, asked, asker) : null
         if (verdict !== null) {
           this.#look(orgId)
           return verdict
@@ -174,11 +245,11 @@ export class Admissions {
       }
     } catch (error) {
       if (!(error instanceof CacheUnavailable)) throw error
-      const verdict = withoutValkey === 'local' ? local.admit(orgId, asked, performance.now()) : null
+      const verdict = withoutValkey === 'local' ? local.admit(orgId, asked, performance.now(), asker) : null
       // Valkey may have let it in without our hearing of it: what is refused here keeps nothing reserved there. A turn
-      // asks again, and learns of it then.
-      const isTurn = id !== charged.requestId
-      if (verdict?.admitted !== true && error.cause !== undefined && !isTurn) settlements.release(charged, id)
+      // and work ask again, and learn of it then.
+      const comesAgain = id !== charged.requestId || asker !== 'request'
+      if (verdict?.admitted !== true && error.cause !== undefined && !comesAgain) settlements.release(charged, id)
       if (verdict !== null) return verdict
     }
     throw new Fault('server_overloaded', 'Limits cannot be checked right now, and without them nobody is let in.', {
@@ -225,7 +296,13 @@ export class Admissions {
     })
   }
 
-  #note(charged: Charged, operation: string, estimate: Estimate, verdict: Verdict): void {
+  #note(
+    charged: Charged,
+    operation: string,
+    estimate: Estimate,
+    verdict: Verdict,
+    waiting: { readonly waited_ms?: number; readonly waits?: true } = {},
+  ): void {
     const { orgId, projectId, requestId } = charged
     const { buckets, before, binding, clockMicros, retryAfterMs } = verdict
     const asked = buckets.map(({ field, level, metric, limit, cost }, at) => ({
@@ -247,10 +324,19 @@ export class Admissions {
       binding: binding?.field ?? null,
       clock_micros: clockMicros,
       ...(retryAfterMs === null ? {} : { retry_after_ms: retryAfterMs }),
+      ...waiting,
     }
     const kind = verdict.admitted ? 'admitted' : 'refused'
     this.#use.decisions.note({ at: new Date(), requestId, orgId, projectId, kind, detail })
   }
+}
+
+const isLong = ({ inputTokens }: Estimate): boolean => inputTokens > longContextTokens
+
+/** Whoever waits asks again. */
+function cannotBeChecked(error: unknown): Fault {
+  if (error instanceof Fault && error.code === 'server_overloaded') return error
+  throw error
 }
 
 /** The first turn's reservation is named by its request; each later one by its turn as well. */

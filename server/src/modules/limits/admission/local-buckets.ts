@@ -1,4 +1,4 @@
-import { isTakenAlways, type Bucket } from '../domain/buckets.ts'
+import { isTakenAlways, type Asker, type Bucket } from '../domain/buckets.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import type { Used } from './valkey-buckets.ts'
 
@@ -37,7 +37,7 @@ export class LocalBuckets {
     this.#share = share
   }
 
-  admit(orgId: string, asked: readonly Bucket[], now: number): Verdict {
+  admit(orgId: string, asked: readonly Bucket[], now: number, asker: Asker = 'request'): Verdict {
     const { levels, promised } = this.#letInOf(orgId, now)
     const buckets = asked.map((bucket) => ({ ...bucket, limit: this.#limitOf(bucket) }))
     const held = buckets.map((bucket) => levelNow(levels.get(bucket.field), bucket, now))
@@ -47,7 +47,7 @@ export class LocalBuckets {
       const over = (held[at]?.level ?? 0) + bucket.cost - bucket.limit
       // What was spent is in the ledger, which is not asked for every request: spend does not bind here.
       if (over <= 1e-7 || bucket.periodMs === 0 || wait === null) continue
-      const free = waitOf(bucket, asked[at]?.limit ?? 0, over)
+      const free = waitOf(bucket, asked[at]?.limit ?? 0, over, asker)
       if (free === null || binding === null || free > wait) [binding, wait] = [bucket, free]
     }
     const admitted = binding === null
@@ -56,13 +56,13 @@ export class LocalBuckets {
       if (admitted)
         levels.set(bucket.field, { bucket, level: level + bucket.cost, taken: taken + bucket.cost, at: now })
       // A limit that was lowered may be below what is in the bucket: that stays.
-      else if (isTakenAlways(bucket.metric)) {
+      else if (isTakenAlways(bucket.metric, asker)) {
         const full = Math.max(level, Math.min(bucket.limit, level + bucket.cost))
         levels.set(bucket.field, { bucket, level: full, taken: taken + full - level, at: now })
       } else levels.set(bucket.field, { bucket, level, taken, at: now })
     }
     const before = held.map(({ level }) => level)
-    const retryAfterMs = binding === null || wait === null ? wait : slotOf(promised, binding, wait, now)
+    const retryAfterMs = binding === null || wait === null ? wait : slotOf(promised, binding, wait, now, asker)
     return { admitted, buckets, before, binding, clockMicros: null, retryAfterMs }
   }
 
@@ -106,15 +106,23 @@ export class LocalBuckets {
 }
 
 /** Null: it never fits. What fits only into the whole limit has to wait until all share it again. */
-function waitOf({ cost, limit, periodMs, metric }: Bucket, whole: number, over: number): number | null {
+function waitOf({ cost, limit, periodMs, metric }: Bucket, whole: number, over: number, asker: Asker): number | null {
   if (cost > whole) return null
   if (cost > limit) return minuteMs
   const free = (over * periodMs) / limit
-  return isTakenAlways(metric) ? Math.max(free, (cost * periodMs) / limit) : free
+  return isTakenAlways(metric, asker) ? Math.max(free, (cost * periodMs) / limit) : free
 }
 
 /** Everyone who is refused is told a slot of their own, as by Valkey. */
-function slotOf(promised: Map<string, number>, { field, cost, periodMs, limit }: Bucket, wait: number, now: number) {
+function slotOf(
+  promised: Map<string, number>,
+  { field, cost, periodMs, limit }: Bucket,
+  wait: number,
+  now: number,
+  asker: Asker,
+): number {
+  // Work comes one by one, and is told nothing but when there is room.
+  if (asker !== 'request') return Math.ceil(wait)
   const last = promised.get(field)
   const each = (slotShare * cost * periodMs) / limit
   const slot = last === undefined ? now + wait : Math.max(now + wait, last + each)

@@ -4,7 +4,8 @@
  * `local-buckets.ts` does the same in this process, for when Valkey is away.
  *
  * Beside the buckets the hash has `@` (lost at, expiry set at, ledger read at), `o:<id>` for every open reservation,
- * `t:<bucket>` for the last slot that was promised to a request that it refused, and `r` while spend and days should be
+ * `t:<bucket>` for the last slot that was promised to a request that it refused, and from when on room is kept for such,
+ * `t:<bucket>#line` for the last slot that was promised to work in a line, and `r` while spend and days should be
  * counted again from the ledger.
  */
 
@@ -36,8 +37,9 @@ end
 
 /**
  * KEYS: hash. ARGV: reservation id, its holder, what of it is settled later, hash lifetime in seconds, four numbers for
- * each bucket, packed, and then the field of each. The numbers: limit, period in microseconds (0: does not empty itself),
- * cost, whether a refused request takes it too. Gives `new` when there is no hash, `again` when the reservation is open
+ * each bucket and one more, packed, and then the field of each. The numbers: limit, period in microseconds (0: does not
+ * empty itself), cost, whether a refused request takes it too; who asks (0: a request, 1: work in a line, 2: work that
+ * wants no slot). Gives `new` when there is no hash, `again` when the reservation is open
  * already, else admitted (1 or 0), bucket that bound (from 1), milliseconds to come back after (-1: never), the levels
  * before, and the time of it: all numbers, packed. It runs for every request, so it makes few tables and no text of any number.
  */
@@ -49,7 +51,7 @@ if not held[1] then return 'new' end
 if held[2] then return 'again' end
 local pack = struct.pack
 local lost, expiry_set, read_at = struct.unpack('ddd', held[1])
-local numbers = { struct.unpack(string.rep('dddd', buckets), ARGV[5]) }
+local numbers = { struct.unpack(string.rep('dddd', buckets) .. 'd', ARGV[5]) }
 local now = clock()
 local levels = {}
 local binding, wait, never = 0, 0, false
@@ -96,22 +98,43 @@ else
     at = at + 4
   end
   if not never then
-    -- Everyone who is refused is told a slot of their own. Whoever is let in at one asks again, and being refused takes
-    -- from the bucket too: slots are further apart than the bucket gives them out, the less so the longer the line is.
     at = binding * 4 - 3
     local each = numbers[at + 2] * numbers[at + 1] / numbers[at]
-    local field = 't:' .. ARGV[binding + 5]
-    local promised = redis.call('HGET', key, field)
+    local asker = numbers[4 * buckets + 1]
     local slot = now + wait
-    if promised then
-      local last = struct.unpack('d', promised)
-      local line = math.min(1, math.max(0, (last - now) / 60000000))
-      slot = math.max(slot, last + 1.1 * each + (1 - line) * math.min(10 * each, 1000000))
-    end
-    if slot - now <= 60000000 then
-      writes[count + 1] = field
-      writes[count + 2] = pack('d', slot)
-      count = count + 2
+    if asker < 2 then
+      local field = 't:' .. ARGV[binding + 5]
+      local promised = redis.call('HMGET', key, field, field .. '#line')
+      local last, from, line_last = 0, 0, 0
+      if promised[1] then
+        last = struct.unpack('d', promised[1])
+        from = #promised[1] > 8 and struct.unpack('d', promised[1], 9) or last
+      end
+      if promised[2] then line_last = struct.unpack('d', promised[2]) end
+      local promise
+      if asker == 1 then
+        -- A line asks for one slot at a time and comes at it, so nothing is left between two of them, and one that is past
+        -- holds nobody up: the bucket is used to its limit, but for what requests need that were promised a slot.
+        if line_last > now then slot = math.max(slot, line_last + each) end
+        if last > now and slot > from then slot = math.max(slot, last + each) end
+        field = field .. '#line'
+        promise = pack('d', slot)
+      else
+        -- Everyone who is refused is told a slot of their own. Whoever is let in at one asks again, and being refused takes
+        -- from the bucket too: slots are further apart than the bucket gives them out, the less so the longer the line is.
+        if promised[1] then
+          local line = math.min(1, math.max(0, (last - now) / 60000000))
+          slot = math.max(slot, last + 1.1 * each + (1 - line) * math.min(10 * each, 1000000))
+        end
+        if line_last > now then slot = math.max(slot, line_last + 1.1 * each) end
+        if last <= now then from = slot - 1.1 * each end
+        promise = pack('dd', slot, from)
+      end
+      if slot - now <= 60000000 then
+        writes[count + 1] = field
+        writes[count + 2] = promise
+        count = count + 2
+      end
     end
     wait = slot - now
   end

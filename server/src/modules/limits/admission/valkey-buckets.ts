@@ -1,5 +1,5 @@
 import type { ScriptArgument, Valkey, ValkeyScript } from '#platform/cache/valkey.ts'
-import { isTakenAlways, type Bucket } from '../domain/buckets.ts'
+import { isTakenAlways, type Asker, type Bucket } from '../domain/buckets.ts'
 import type { Verdict } from '../domain/verdict.ts'
 import { holderText, readOpen, settledText, type Holder, type OpenReservation } from './reservation.ts'
 import { addScript, admitScript, openScript, recountScript, settleScript } from './scripts.ts'
@@ -68,8 +68,10 @@ export class ValkeyBuckets {
     orgId: string,
     { id, holder }: Reservation,
     buckets: readonly Bucket[],
+    asker: Asker = 'request',
   ): Promise<Verdict | 'again' | null> {
-    const args: ScriptArgument[] = [id, holderText(holder), settledText(buckets), hashSeconds, numbersOf(buckets)]
+    const numbers = numbersOf(buckets, asker)
+    const args: ScriptArgument[] = [id, holderText(holder), settledText(buckets), hashSeconds, numbers]
     for (const { field } of buckets) args.push(field)
     const reply = (await this.#admit([this.#key(orgId)], args)) as Buffer
     if (reply.length < numberBytes) return reply.toString('latin1') === 'new' ? null : 'again'
@@ -214,16 +216,19 @@ export class ValkeyBuckets {
   }
 }
 
-/** Four numbers for each bucket, as the script unpacks them. */
-function numbersOf(buckets: readonly Bucket[]): Buffer {
-  const numbers = new Float64Array(4 * buckets.length)
+const askers: Readonly<Record<Asker, number>> = { request: 0, work: 1, slot: 2 }
+
+/** Four numbers for each bucket and who asks, as the script unpacks them. */
+function numbersOf(buckets: readonly Bucket[], asker: Asker): Buffer {
+  const numbers = new Float64Array(4 * buckets.length + 1)
   let at = 0
   for (const { limit, periodMs, cost, metric } of buckets) {
     numbers[at] = limit
     numbers[at + 1] = periodMs * 1_000
     numbers[at + 2] = cost
-    numbers[at + 3] = isTakenAlways(metric) ? 1 : 0
+    numbers[at + 3] = isTakenAlways(metric, asker) ? 1 : 0
     at += 4
   }
+  numbers[at] = askers[asker]
   return Buffer.from(numbers.buffer)
 }

@@ -101,5 +101,12 @@ export function bucketsOf({ book, policy, projectId, group, long, month, costs }
   return buckets
 }
 
-/** Taken by every request, admitted or not, and never given back. */
-export const isTakenAlways = (metric: Metric): boolean => metric === 'RPM'
+/**
+ * Who asks: a request that has arrived, work that waits in a line and asks when it may come, or work that was told, or
+ * only looks.
+ */
+export type Asker = 'request' | 'work' | 'slot'
+
+/** Taken by every request, admitted or not, and never given back. Work that waits is no request that arrived. */
+export const isTakenAlways = (metric: Metric, asker: Asker = 'request'): boolean =>
+  metric === 'RPM' && asker === 'request'

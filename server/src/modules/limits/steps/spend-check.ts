@@ -21,7 +21,7 @@ interface Kept {
   readonly until: number
 }
 
-/** For work that reserves nothing: whether the month's limit is reached, by the ledger of a moment ago. */
+/** Whether the month's limit is reached, by the ledger of a moment ago. */
 export class SpendCheck {
   readonly #use: SpendCheckUses
   readonly #kept = new Map<string, Kept>()
@@ -42,6 +42,13 @@ export class SpendCheck {
     if (projectMonthlyNanos === null) return
     const own = spent.filter(({ project_id: id }) => id === projectId)
     if (sum(own) >= projectMonthlyNanos) throw over(charged, 'project', projectMonthlyNanos)
+  }
+
+  /** Whether a spend bucket is full only of what requests have reserved that have not ended: most of it comes back. */
+  async isReserved({ orgId, projectId }: Charged, { level, limit, cost }: Bucket): Promise<boolean> {
+    const spent = await this.#spent(orgId)
+    const counted = spent.filter(({ project_id: id }) => level === 'organization' || id === projectId)
+    return counted.reduce((sum, { nanos }) => sum + nanos, 0) + cost <= limit
   }
 
   #spent(orgId: string): ReturnType<typeof findSpent> {
