@@ -15,7 +15,8 @@ const ExplainedBucket = z.strictObject({
 
 const Decided = z.strictObject({
   at: timestamp,
-  kind: z.enum(['admitted', 'refused']),
+  /** `waiting`: work that nobody waits for was told to come later. Of a line that waits, one a second is kept. */
+  kind: z.enum(['admitted', 'refused', 'waiting']),
   operation: z.string(),
   model: z.string().nullable(),
   input_tokens: z.number(),
@@ -25,6 +26,8 @@ const Decided = z.strictObject({
   /** The bucket that refused. */
   binding: z.string().nullable(),
   retry_after_ms: z.number().nullable(),
+  /** How long such work had stood in line by then. */
+  waited_ms: z.number().nullable(),
 })
 
 const Settled = z.strictObject({

@@ -1,4 +1,5 @@
 import type { LimitsExplanation } from '@switchyard/contracts/organization/limits-explain.ts'
+import { durationText } from './duration.ts'
 
 interface DecisionRow {
   readonly at: Date
@@ -34,8 +35,9 @@ export function explanation(
   }
 }
 
-function decided({ at, kind, detail: { clock_micros: _exactly, ...detail } }: DecisionRow): Decided {
-  return { retry_after_ms: null, ...(detail as object), at: seconds(at), kind } as Decided
+function decided({ at, kind, detail: { clock_micros: _exactly, waits, ...detail } }: DecisionRow): Decided {
+  const told = waits === true ? 'waiting' : kind
+  return { retry_after_ms: null, waited_ms: null, ...(detail as object), at: seconds(at), kind: told } as Decided
 }
 
 function settled({ at, kind, detail }: DecisionRow): Settled {
@@ -57,18 +59,27 @@ function settled({ at, kind, detail }: DecisionRow): Settled {
   }
 }
 
+/** A shorter wait is the way to Valkey. */
+const toldFromMs = 100
+
+function keptOut({ kind, buckets, binding }: Decided): string {
+  const says = kind === 'waiting' ? 'Waiting' : 'Refused'
+  const bucket = buckets.find(({ bucket: name }) => name === binding)
+  if (bucket === undefined) return `${says}.`
+  const used = Math.ceil(bucket.used_before)
+  return `${says}: ${bucket.metric} of the ${bucket.level} stood at ${used} of ${bucket.limit} (${bucket.bucket}), and the request asked for ${bucket.requested}.`
+}
+
 function summaryOf(decisions: readonly Decided[], settlements: readonly Settled[], usage: readonly UsageRow[]): string {
-  const refused = decisions.find(({ kind }) => kind === 'refused')
-  if (refused !== undefined && decisions.every(({ kind }) => kind === 'refused')) {
-    const bucket = refused.buckets.find(({ bucket: name }) => name === refused.binding)
-    if (bucket === undefined) return 'Refused.'
-    const used = Math.ceil(bucket.used_before)
-    return `Refused: ${bucket.metric} of the ${bucket.level} stood at ${used} of ${bucket.limit} (${bucket.bucket}), and the request asked for ${bucket.requested}.`
-  }
+  const admitted = decisions.filter(({ kind }) => kind === 'admitted')
+  const kept = decisions.find(({ kind }) => kind === 'refused') ?? decisions[0]
+  if (admitted.length === 0 && kept !== undefined) return keptOut(kept)
   const tokens = usage.reduce((sum, one) => sum + one.input_tokens + one.output_tokens, 0)
-  const charged = decisions.reduce((sum, one) => sum + one.tokens_charged, 0)
-  if (settlements.length === 0) return `Admitted, charged ${charged} tokens; not settled yet.`
-  if (usage.length === 0)
-    return `Admitted, charged ${charged} tokens; no model call was made, and what was reserved was given back.`
-  return `Admitted, charged ${charged} tokens; ${usage.length} model call${usage.length === 1 ? '' : 's'} used ${tokens}.`
+  const charged = admitted.reduce((sum, one) => sum + one.tokens_charged, 0)
+  const waitedMs = admitted[0]?.waited_ms ?? 0
+  const after = waitedMs < toldFromMs ? '' : ` after waiting ${durationText(waitedMs)}`
+  const says = `Admitted${after}, charged ${charged} tokens`
+  if (settlements.length === 0) return `${says}; not settled yet.`
+  if (usage.length === 0) return `${says}; no model call was made, and what was reserved was given back.`
+  return `${says}; ${usage.length} model call${usage.length === 1 ? '' : 's'} used ${tokens}.`
 }
