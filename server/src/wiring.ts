@@ -1,6 +1,7 @@
 import { createBatches, type Batches } from '#modules/batches/index.ts'
 import { createContainers, type Containers, type ContainerShell } from '#modules/containers/index.ts'
 import { resolve } from 'node:path'
+import { createEvals, type Evals } from '#modules/evals/index.ts'
 import { createFiles, type Files } from '#modules/files/index.ts'
 import { createInference, loadCatalogue, type Inference } from '#modules/inference/index.ts'
 import { createLimits, loadBook, type Limits } from '#modules/limits/index.ts'
@@ -47,6 +48,7 @@ export interface Wired {
   readonly inference: Inference
   readonly responses: Responses
   readonly batches: Batches
+  readonly evals: Evals
 }
 
 /** What a deployment, or a test, brings in addition. */
@@ -175,6 +177,23 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     projectChunksMax: settings.batchesProjectChunksMax,
     bodyBytesMax: settings.httpBodyBytesMax,
   })
+  const evals = createEvals({
+    db,
+    durable,
+    log,
+    metrics,
+    files,
+    webhooks,
+    containers,
+    inference,
+    limits,
+    responses,
+    publicUrl: settings.publicUrl ?? `http://${settings.httpHost}:${settings.httpPort}`,
+    concurrency: settings.evalsConcurrency,
+    projectChunksMax: settings.evalsProjectChunksMax,
+    rowsMax: settings.evalsRowsMax,
+    patienceMs: settings.evalsPatienceMs,
+  })
   return {
     settings,
     log,
@@ -195,6 +214,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     inference,
     responses,
     batches,
+    evals,
   }
 }
 

@@ -3,6 +3,10 @@ import { chatCompletionOperations } from './chat-completions.ts'
 import { containerOperations } from './containers.ts'
 import { completionOperations } from './completions.ts'
 import { conversationOperations } from './conversations.ts'
+import { evalOperations } from './evals/evals.ts'
+import { graderOperations } from './evals/grader-runs.ts'
+import { outputItemOperations } from './evals/output-items.ts'
+import { evalRunOperations } from './evals/runs.ts'
 import { fileOperations } from './files.ts'
 import { fineTuningOperations } from './fine-tuning.ts'
 import { modelOperations } from './models.ts'
@@ -30,4 +34,8 @@ export const operations: readonly Operation[] = [
   ...skillOperations,
   ...vectorStoreOperations,
   ...batchOperations,
+  ...evalOperations,
+  ...evalRunOperations,
+  ...outputItemOperations,
+  ...graderOperations,
 ]

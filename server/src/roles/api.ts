@@ -47,6 +47,7 @@ function openServer({
   limits,
   responses,
   batches,
+  evals,
 }: Wired): HttpServer {
   const seconds = metrics.histogram(
     'http_request_duration_seconds',
@@ -54,7 +55,9 @@ function openServer({
     ['operation', 'status'],
   )
   return createHttpServer({
-    routes: [orgs, files, webhooks, containers, inference, limits, responses, batches].flatMap(({ routes }) => routes),
+    routes: [orgs, files, webhooks, containers, inference, limits, responses, batches, evals].flatMap(
+      ({ routes }) => routes,
+    ),
     sockets: responses.sockets,
     authenticate: orgs.authenticate,
     gate: limits.gate,

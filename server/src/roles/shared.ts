@@ -15,6 +15,7 @@ export function sharedParts({
   webhooks,
   inference,
   limits,
+  evals,
   tracing,
 }: Wired): Part[] {
   return [
@@ -49,5 +50,6 @@ export function sharedParts({
     ...orgs.parts,
     ...inference.parts,
     ...limits.parts,
+    ...evals.parts,
   ]
 }

@@ -21,6 +21,7 @@ export function workerParts({
   inference,
   responses,
   batches,
+  evals,
 }: Wired): Part[] {
   const given = required(settings, 'restateAdminUrl', 'restateIdentityKey')
   const platform = db.as<PlatformTables>()
@@ -33,7 +34,7 @@ export function workerParts({
       ...(settings.workerUrl === null ? {} : { advertisedUri: settings.workerUrl }),
       drainMs: settings.drainTimeoutMs,
       sweepEveryMs: settings.durableSweepMs,
-      handlers: [...responses.handlers, ...batches.handlers],
+      handlers: [...responses.handlers, ...batches.handlers, ...evals.handlers],
     }),
     ...files.sweeps,
     ...webhooks.workers,
@@ -41,6 +42,7 @@ export function workerParts({
     ...inference.sweeps,
     ...responses.sweeps,
     ...batches.workers,
+    ...evals.workers,
     ...limits.sweeps(responses.inFlight),
     dueSweep({
       name: 'platform.idempotency',

@@ -103,6 +103,11 @@ export const settings = {
   }),
 
   SWITCHYARD_HTTP_HOST: text({ fallback: '127.0.0.1', description: 'Address of the public API.' }),
+  SWITCHYARD_PUBLIC_URL: url({
+    protocols: ['http', 'https'],
+    description:
+      'Where people reach this deployment, as it stands in links (report_url). Without it: host and port of the API.',
+  }),
   SWITCHYARD_HTTP_PORT: port(8080, 'Port of the public API.'),
   SWITCHYARD_HTTP_REUSE_PORT: flag({
     fallback: false,
@@ -253,6 +258,34 @@ export const settings = {
     description: 'A client of such a socket that leaves events unread and reads nothing for this long is cut.',
   }),
 
+  SWITCHYARD_EVALS_CONCURRENCY: integer({
+    fallback: 128,
+    min: 1,
+    max: 4_096,
+    unit: 'count',
+    description: 'Rows of eval runs that one worker has in hand at once; fewer where the rate limits leave less.',
+  }),
+  SWITCHYARD_EVALS_PROJECT_CHUNKS_MAX: integer({
+    fallback: 8,
+    min: 1,
+    max: 1_000,
+    unit: 'count',
+    description: 'Chunks of about 100 rows that are under way at once for one project, over all its eval runs.',
+  }),
+  SWITCHYARD_EVALS_ROWS_MAX: integer({
+    fallback: 1_000_000,
+    min: 1,
+    max: 100_000_000,
+    unit: 'count',
+    description: 'Rows of one eval run.',
+  }),
+  SWITCHYARD_EVALS_PATIENCE_MS: integer({
+    fallback: 300_000,
+    min: 1_000,
+    max: 500_000,
+    unit: 'ms',
+    description: 'How long an eval run waits for a model provider that answers nobody before it ends as failed.',
+  }),
   SWITCHYARD_BATCHES_CONCURRENCY: integer({
     fallback: 16,
     min: 1,

@@ -75,11 +75,16 @@ export async function listOpenRows(
   return (await db.run(open, [runId, first, last])).map(({ n }) => n)
 }
 
-const read = statement<[string, number[]], GradedRow>(
+const read = statement<[string[], number[]], GradedRow & { run_id: string }>(
   'evals.read-rows',
-  `select n, item, sample, error from evals.row where run_id = $1 and n = any($2::int[])`,
+  `select w.run_id, w.n, w.item, w.sample, w.error from unnest($1::text[], $2::int[]) as asked (run_id, n)
+   join evals.row w on w.run_id = asked.run_id and w.n = asked.n`,
 )
 
-export async function readRows(db: Db<EvalsTables>, runId: string, rows: number[]): Promise<GradedRow[]> {
-  return await db.run(read, [runId, rows])
+/** Rows of any runs. One that is gone is left out. */
+export async function readRows(
+  db: Db<EvalsTables>,
+  asks: readonly { readonly runId: string; readonly n: number }[],
+): Promise<(GradedRow & { run_id: string })[]> {
+  return await db.run(read, [asks.map(({ runId }) => runId), asks.map(({ n }) => n)])
 }

@@ -1,0 +1,1 @@
+export { createEvals, type Evals } from './module.ts'

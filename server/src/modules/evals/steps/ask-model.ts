@@ -1,0 +1,110 @@
+import { CreateChatCompletion, type ChatCompletion } from '@switchyard/contracts/chat-completions.ts'
+import { CreateResponse } from '@switchyard/contracts/responses/request.ts'
+import type { Response } from '@switchyard/contracts/responses/response.ts'
+import { httpFault, ProviderFault, type Inference } from '#modules/inference/index.ts'
+import type { Charged, Limits, UsageEntry } from '#modules/limits/index.ts'
+import type { Responses } from '#modules/responses/index.ts'
+import { TurnedAway } from '#platform/durable/work-rows.ts'
+import { Fault } from '#platform/errors/fault.ts'
+import { validate } from '#platform/http/validate.ts'
+import { newRequestId } from '#platform/std/ids.ts'
+import { RowError } from '../domain/row-error.ts'
+import { RunCannotGoOn } from '../domain/run-cannot-go-on.ts'
+import { sampleOfChat } from '../domain/sample.ts'
+import type { RowMeter } from './row-meter.ts'
+
+export interface AskUses {
+  readonly inference: Pick<Inference, 'answerChat' | 'getModel'>
+  readonly responses: Pick<Responses, 'answer'>
+  readonly limits: Pick<Limits, 'admitWork' | 'estimateInput' | 'recordAlone'>
+}
+
+/** Whom the calls of a row are charged to, and what ends them. */
+export interface RowCall {
+  readonly charged: Omit<Charged, 'requestId'>
+  readonly meter: RowMeter
+  readonly signal: AbortSignal
+}
+
+/** Asks a model as `/v1/chat/completions` would; waits until the limits have room. */
+export async function askChat(use: AskUses, call: RowCall, body: Record<string, unknown>): Promise<ChatCompletion> {
+  return await told(call, async () => {
+    const asked = validate(CreateChatCompletion, body)
+    const inputTokens = use.limits.estimateInput(asked)
+    const work = {
+      operation: 'chat_completions',
+      model: asked.model,
+      inputTokens,
+      outputMax: asked.max_completion_tokens ?? null,
+    } as const
+    const charged = { ...call.charged, requestId: newRequestId() }
+    const admission = await use.limits.admitWork(charged, work, call.signal)
+    const entry = (outcome: UsageEntry['outcome'], model: string, tokens: UsageEntry['tokens']): UsageEntry => ({
+      ...charged,
+      turn: 0,
+      operation: work.operation,
+      model,
+      batch: false,
+      outcome,
+      tokens,
+    })
+    try {
+      const answer = await use.inference.answerChat(asked, call.signal)
+      const { usage } = sampleOfChat(answer)
+      const tokens = { input: usage.prompt_tokens, cached: usage.cached_tokens, output: usage.completion_tokens }
+      call.meter.add([entry('completed', answer.model, tokens)], () => admission.settle([tokens]))
+      return answer
+    } catch (error) {
+      // One that was called off has used its input all the same.
+      const tokens = { input: inputTokens, cached: 0, output: 0 }
+      if (!call.signal.aborted) admission.leave()
+      else {
+        const { id: model } = use.inference.getModel(asked.model)
+        call.meter.add([entry('interrupted', model, tokens)], () => admission.settle([tokens]))
+      }
+      throw error
+    }
+  })
+}
+
+/** Asks a model as `/v1/responses` would, tools of ours included; waits until the limits have room. */
+export async function askResponse(use: AskUses, call: RowCall, body: Record<string, unknown>): Promise<Response> {
+  return await told(call, async () => {
+    const asked = validate(CreateResponse, body)
+    const work = {
+      operation: 'responses',
+      model: asked.model ?? '',
+      inputTokens: use.limits.estimateInput(asked),
+      outputMax: asked.max_output_tokens ?? null,
+    } as const
+    const charged = { ...call.charged, requestId: newRequestId() }
+    const admission = await use.limits.admitWork(charged, work, call.signal)
+    const { response, entries, settle } = await use.responses.answer({ admission, body: asked, signal: call.signal })
+    call.meter.add(entries, settle)
+    return response
+  })
+}
+
+/** What says that no row of the run can be asked: waiting does not help, and other rows fare no better. */
+const runFaults: ReadonlySet<string> = new Set(['model_not_found', 'insufficient_quota', 'region_not_allowed'])
+
+/** A limit that has room only after longer than anybody waits; one that never has room concerns the row alone. */
+const isLongWait = ({ code, retryAfterMs }: Fault) => code.endsWith('rate_limit_exceeded') && retryAfterMs !== undefined
+
+/** Tells apart what concerns the row, the run, and nobody: the row is then asked again. */
+async function told<Answer>({ signal }: RowCall, ask: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await ask()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ProviderFault && (error.kind === 'rate_limited' || error.kind === 'unavailable')) {
+      throw new TurnedAway(error.retryAfterMs, error)
+    }
+    const fault = httpFault(error, 'input')
+    if (!(fault instanceof Fault) || fault.code === 'internal_error') throw error
+    if (runFaults.has(fault.code) || isLongWait(fault))
+      throw new RunCannotGoOn(fault.code, fault.message, { cause: error })
+    if (fault.code === 'server_overloaded') throw new TurnedAway(fault.retryAfterMs, error)
+    throw new RowError(fault.code, fault.message, { cause: error })
+  }
+}
