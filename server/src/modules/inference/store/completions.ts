@@ -2,9 +2,10 @@ import type { ChatCompletion } from '@switchyard/contracts/chat-completions.ts'
 import type { ChatMessage } from '@switchyard/contracts/chat-messages.ts'
 import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
-import { firstIdAt } from '#platform/std/ids.ts'
+import { earlierId, idSpan, laterId } from '#platform/std/id-span.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import type { ChatAsked, KeptCompletion, StoredCompletion } from '../domain/stored-completion.ts'
+import { dayTables } from './partitions.ts'
 import type { InferenceTables } from './tables.ts'
 
 /** Both a pool and a transaction. */
@@ -125,14 +126,10 @@ export interface CompletionFilter {
 }
 
 /** What one page may bring into memory. The first of a page always comes, whatever its size. */
-export const pageBytesMax = 16 * 1024 * 1024
-/** Sort before and after every id of a completion. */
-const firstId = 'chatcmpl-'
-const lastId = 'chatcmpl.'
+const pageBytesMax = 16 * 1024 * 1024
 const secondMs = 1_000
 /** The time in an id is ours, the one that is filtered by the provider's: so far apart, and a stream's length, they may be. */
 const idTimeSlackMs = 86_400_000
-const idTimeMaxMs = 2 ** 48 - 1
 
 type Listed = [
   projectId: string,
@@ -168,32 +165,19 @@ const listWhole = page<CompletionRow & { messages: ChatMessage[] }>(
   `${columns}, messages`,
 )
 
-/** The first id that a completion of this time can have, or one that its slack says is early enough. */
-const idAt = (ms: number) => firstIdAt(firstId, Math.min(Math.max(ms, 0), idTimeMaxMs))
-
-function spanOf({ createdAfter, createdBefore }: CompletionFilter): { from: string; to: string } {
-  return {
-    from: createdAfter ? idAt(createdAfter.getTime() - idTimeSlackMs) : firstId,
-    to: createdBefore ? idAt(createdBefore.getTime() + idTimeSlackMs) : lastId,
-  }
-}
-
-const laterOf = (a: string, b: string | null) => (b !== null && b > a ? b : a)
-const earlierOf = (a: string, b: string | null) => (b !== null && b < a ? b : a)
-
 function listed(
   projectId: string,
   filter: CompletionFilter,
   { after, limit, order }: { after: string | null; limit: number; order: 'asc' | 'desc' },
 ): Listed {
   const { createdAfter = null, createdBefore = null, model = null, metadata } = filter
-  const span = spanOf(filter)
+  const span = idSpan(dayTables.idPrefix, { from: createdAfter, to: createdBefore }, idTimeSlackMs)
   return [
     projectId,
     limit,
     pageBytesMax,
-    laterOf(span.from, order === 'asc' ? after : null),
-    earlierOf(span.to, order === 'desc' ? after : null),
+    laterId(span.above, order === 'asc' ? after : null),
+    earlierId(span.below, order === 'desc' ? after : null),
     model,
     JSON.stringify(metadata ?? {}),
     createdAfter,
