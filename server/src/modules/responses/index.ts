@@ -1,1 +1,2 @@
 export { createResponses, type Responses } from './module.ts'
+export type { LoggedResponse } from './steps/list-logged.ts'

@@ -41,12 +41,14 @@ import { listInputItemsRoute } from './routes/list-input-items.ts'
 import { retrieveResponseRoute } from './routes/retrieve-response.ts'
 import { responsesSockets } from './socket/open-socket.ts'
 import { LeftOpen } from './steps/left-open.ts'
+import { listLogged, type LoggedResponse } from './steps/list-logged.ts'
 import { nodeLease } from './steps/node-lease.ts'
 import { answer, type Answered, type AskedAnswer } from './steps/answer.ts'
 import { createContextReader } from './steps/read-context.ts'
 import { runLine, type LineOfBatch } from './steps/run-line.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
 import { startNextOf, sweepWaiting } from './steps/start-next.ts'
+import type { LoggedFilter } from './store/logged.ts'
 import { findContainersInUse } from './store/running.ts'
 import { findInFlight, listOpen, type OpenRow } from './store/reservations.ts'
 import { dayTables } from './store/partitions.ts'
@@ -87,6 +89,15 @@ export interface Responses {
   runLine(line: LineOfBatch): Promise<void>
   /** A whole answer of which nothing is stored: keeping it, and what it used, is the caller's. */
   answer(asked: AskedAnswer): Promise<Answered>
+  /**
+   * Stored responses that were completed, oldest first, from after an id on. A page holds no more than `limit`, and fewer
+   * where they are large; an empty one is the end.
+   */
+  listLogged(
+    projectId: string,
+    filter: LoggedFilter,
+    page: { readonly after: string | null; readonly limit: number },
+  ): Promise<LoggedResponse[]>
   /** Which of these requests made a response that has not ended. */
   inFlight(requestIds: readonly string[]): Promise<ReadonlySet<string>>
   /** What responses of an organisation that have not ended may have reserved. */
@@ -148,6 +159,7 @@ export function createResponses(uses: ResponsesUses): Responses {
     containersInUse: (ids) => findContainersInUse(db, ids),
     runLine: (line) => runLine(create, line),
     answer: (asked) => answer(create, asked),
+    listLogged: (projectId, filter, page) => listLogged({ db, inference }, projectId, filter, page),
     inFlight: (requestIds) => findInFlight(db, requestIds),
     openReservations: async (orgId) => (await listOpen(db, orgId, openMax)).map(openResponse),
     sockets: [sockets.route],

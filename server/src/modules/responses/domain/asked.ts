@@ -28,6 +28,8 @@ export interface Asked {
   readonly promptCacheOptions: { readonly mode: string; readonly ttl: string } | null
   readonly promptCacheRetention: string | null
   readonly safetyIdentifier: string | null
+  /** Whom the caller asks for; kept to find responses by, and not echoed. */
+  readonly user?: string
   readonly background: boolean
   readonly store: boolean
   readonly obfuscation: boolean
@@ -77,6 +79,7 @@ export function askedOf(body: CreateResponse, model: { id: string; contextWindow
     promptCacheOptions: cache === undefined ? null : { mode: cache.mode ?? 'implicit', ttl: cache.ttl ?? '30m' },
     promptCacheRetention: body.prompt_cache_retention ?? null,
     safetyIdentifier: body.safety_identifier ?? null,
+    ...(body.user === undefined ? {} : { user: body.user }),
     background: body.background ?? false,
     store: body.store ?? true,
     obfuscation: body.stream_options?.include_obfuscation ?? false,
