@@ -1,32 +1,5 @@
 import type { CreateDataSourceConfig, DataSourceConfig } from '@switchyard/contracts/evals/data-sources.ts'
-
-const text = { type: 'string' }
-const count = { type: 'integer' }
-
-/** What `sample` holds once a model has answered. */
-const sampleSchema = {
-  type: 'object',
-  properties: {
-    output_text: text,
-    output_json: {},
-    output_tools: { type: 'array', items: { type: 'object' } },
-    choices: { type: 'array', items: { type: 'object' } },
-    model: text,
-    finish_reason: { type: ['string', 'null'] },
-    usage: {
-      type: 'object',
-      properties: { prompt_tokens: count, completion_tokens: count, total_tokens: count, cached_tokens: count },
-    },
-  },
-  required: ['output_text', 'model', 'choices'],
-}
-
-/** Stored answers bring their samples. */
-const storedSchema = {
-  type: 'object',
-  properties: { item: { type: 'object' }, sample: { type: 'object' } },
-  required: ['item', 'sample'],
-}
+import { sampleSchema, schemaOfLogs } from './logs-schema.ts'
 
 function customSchema(item: Record<string, unknown>, withSample: boolean) {
   if (!withSample) return { type: 'object', properties: { item }, required: ['item'] }
@@ -40,6 +13,6 @@ export function configView(config: CreateDataSourceConfig): DataSourceConfig {
       return { type: 'custom', schema: customSchema(config.item_schema, config.include_sample_schema ?? false) }
     case 'logs':
     case 'stored_completions':
-      return { type: config.type, schema: storedSchema, metadata: config.metadata ?? null }
+      return { type: config.type, schema: schemaOfLogs(), metadata: config.metadata ?? null }
   }
 }
