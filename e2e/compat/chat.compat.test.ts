@@ -102,6 +102,37 @@ for (const model of models) {
   })
 }
 
+for (const model of models) {
+  test(`${model}: stored completions are listed, read, labelled and deleted, whole and streamed`, async () => {
+    const asked = { model, messages, store: true, metadata: { suite: model } }
+    double.queue('Kept.', 'kept as well')
+    const whole = await client.chat.completions.create(asked)
+    const streamed = await client.chat.completions.stream(asked).finalChatCompletion()
+    const ids: string[] = []
+    for await (const { id } of client.chat.completions.list({ metadata: { suite: model }, limit: 1 })) ids.push(id)
+    assert.deepEqual(ids, [whole.id, streamed.id])
+    const newest = await client.chat.completions.list({ model, order: 'desc', limit: 1 })
+    assert.deepEqual([newest.data[0]?.id, newest.has_more], [streamed.id, true])
+
+    const kept = await client.chat.completions.retrieve(streamed.id)
+    assert.deepEqual(
+      [kept.object, kept.model, kept.choices[0]?.message.content, kept.usage?.completion_tokens],
+      ['chat.completion', snapshotOf(model), 'kept as well', 3],
+    )
+    const said: unknown[] = []
+    for await (const message of client.chat.completions.messages.list(whole.id, { limit: 1 })) {
+      said.push([message.id, message.role, message.content])
+    }
+    assert.deepEqual(said, [[`${whole.id}-0`, 'user', 'Say it again.']])
+
+    const labelled = await client.chat.completions.update(whole.id, { metadata: { suite: 'done' } })
+    assert.deepEqual([labelled.id, labelled.choices], [whole.id, whole.choices])
+    const gone = await client.chat.completions.delete(streamed.id)
+    assert.deepEqual(gone, { id: streamed.id, object: 'chat.completion.deleted', deleted: true })
+    await assert.rejects(async () => await client.chat.completions.retrieve(streamed.id), NotFoundError)
+  })
+}
+
 test('completions: a list of prompts, whole and streamed', async () => {
   const prompt = ['one', 'two', 'three']
   const { choices } = await client.completions.create({ model: 'double-chat', prompt })
