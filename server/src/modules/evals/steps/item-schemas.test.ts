@@ -171,7 +171,7 @@ test('an item that takes too long or too much memory is blamed alone, wherever i
   items[120] = text(40)
   items[250] = Array.from({ length: 1_500_000 }, () => [])
   const reasons = await schemas.check({ pattern: '^(a+)+$' }, items)
-  const expected = items.map((item) => (item === 'b' ? 'item must match pattern "^(a+)+$"' : null))
+  const expected: (string | null)[] = items.map((item) => (item === 'b' ? 'item must match pattern "^(a+)+$"' : null))
   expected[120] = 'item took longer than 100 ms to check against the schema'
   expected[250] = 'item took more than 32 MB of memory or too long to check against the schema'
   assert.deepEqual(reasons, expected)

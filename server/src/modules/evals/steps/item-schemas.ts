@@ -35,7 +35,8 @@ const BLAMED_IN_A_ROW_MAX = 3
 /** Tries without any item done before someone is to blame: a process may die of what it did for others before. */
 const DEATHS_MAX = 2
 /** Each try has twice the time of the one before. */
-const STARVED_MAX = 4
+const ITEM_STARVED_MAX = 4
+const COMPILE_STARVED_MAX = 3
 
 /** Where a caller's list of items stands. */
 interface Progress {
@@ -154,7 +155,8 @@ const isOfCompiling = (outcome: CheckerOutcome) =>
 
 function triesMax(outcome: CheckerOutcome): number {
   if (outcome.kind === 'died') return DEATHS_MAX
-  return 'stopped' in outcome && outcome.stopped === 'starved' ? STARVED_MAX : 1
+  if (!('stopped' in outcome) || outcome.stopped !== 'starved') return 1
+  return outcome.kind === 'checked' ? ITEM_STARVED_MAX : COMPILE_STARVED_MAX
 }
 
 /** The schema as it is sent, or why it cannot be. */

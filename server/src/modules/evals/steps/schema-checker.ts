@@ -30,6 +30,8 @@ export interface CheckerLimits {
 
 /** Of the time it is given, what work must have had of the processor to be to blame. */
 const BUSY_SHARE = 0.7
+/** Of the 8 MB that threads usually have. The library nests the checks of properties, one in the other. */
+const STACK_KB = 6_000
 const START_MS_MAX = 30_000
 /** Past its own limit a process has this long to answer: some work of the engine cannot be interrupted. */
 const GRACE_MS = 2_000
@@ -65,7 +67,12 @@ export class SchemaChecker {
     const installed = fileURLToPath(new URL('../../../../../', import.meta.url))
     this.#child = fork(program, [], {
       // Reading its own program is all it may do: not write, not start anything, not see the environment.
-      execArgv: ['--permission', `--allow-fs-read=${installed}`, `--max-old-space-size=${limits.heapMb}`],
+      execArgv: [
+        '--permission',
+        `--allow-fs-read=${installed}`,
+        `--max-old-space-size=${limits.heapMb}`,
+        `--stack-size=${STACK_KB}`,
+      ],
       env: {},
       cwd: '/',
       serialization: 'advanced',
