@@ -4,6 +4,7 @@ import type { Example, MakeExample } from './example.ts'
 import { batchExamples } from './examples/batches.ts'
 import { containerExamples } from './examples/containers.ts'
 import { conversationExamples } from './examples/conversations.ts'
+import { evalExamples } from './examples/evals.ts'
 import { fileExamples } from './examples/files.ts'
 import { fineTuningExamples, vectorStoreExamples } from './examples/limits.ts'
 import { inferenceExamples } from './examples/inference.ts'
@@ -26,6 +27,7 @@ const examples: Readonly<Record<string, MakeExample>> = {
   ...fineTuningExamples,
   ...vectorStoreExamples,
   ...batchExamples,
+  ...evalExamples,
 }
 
 /** Some are only counted so far, and answer 501 whatever they are asked. */

@@ -8,6 +8,7 @@ import type { FaultCase, Provocation } from './fault-cases/fault-case.ts'
 import { batchFaults } from './fault-cases/batches.ts'
 import { containerFaults } from './fault-cases/containers.ts'
 import { conversationFaults } from './fault-cases/conversations.ts'
+import { evalFaults } from './fault-cases/evals.ts'
 import { fileFaults } from './fault-cases/files.ts'
 import { inferenceFaults } from './fault-cases/inference.ts'
 import {
@@ -58,6 +59,7 @@ const cases: Readonly<Record<string, Readonly<Partial<Record<FaultCode, FaultCas
   ...skillFaults,
   ...containerFaults,
   ...batchFaults,
+  ...evalFaults,
 }
 
 const declared = ({ id, faults: codes = [] }: Operation) => codes.map((code) => `${id}: ${code}`)
