@@ -8,6 +8,7 @@ import {
   retrieveChatCompletion,
   updateChatCompletion,
 } from '@switchyard/contracts/stored-completions.ts'
+import { sql } from 'kysely'
 import { snapshotOf } from '../../../../test/double-models.ts'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
 import { eventsIn, post } from '../testing/event-stream.ts'
@@ -88,6 +89,18 @@ test('a chat completion that asks for it is kept as it was answered', async (t) 
     assert.equal(eventsIn(await reply.text()).at(-1)?.event, 'error')
     assert.deepEqual(await listedIds(app, { limit: 100 }), before)
   })
+})
+
+test('what could not be stored is not said to be over', async (t) => {
+  const app = await testApp(t)
+  await sql`alter table inference.completion rename to elsewhere`.execute(app.db.kysely)
+  for (const model of models) {
+    const body = { model, messages, store: true }
+    assert.equal((await app.call(createChatCompletion, { body })).status, 500)
+    const reply = await post(app, '/v1/chat/completions', { ...body, stream: true })
+    assert.doesNotMatch(await reply.text().catch(() => ''), /DONE/)
+    assert.equal((await app.call(createChatCompletion, { body: { ...body, store: false } })).status, 200)
+  }
 })
 
 interface Piece {
