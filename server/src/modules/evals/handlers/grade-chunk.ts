@@ -67,7 +67,7 @@ export const gradeChunk = handler({
           }
           if (left > 0) return true
           fenced(await closeChunk(tx, name, attempt))
-          await afterChunk(use, tx, run)
+          ended = await afterChunk(use, tx, run)
           return false
         },
         submit: use.submitChunk,

@@ -33,9 +33,13 @@ export async function endNow(
   await startChunks(use, tx, projectId)
 }
 
-/** A chunk of a run that `lockRun` holds is done: the next one starts, or the run is complete. */
-export async function afterChunk(use: EndUses, tx: Tx, run: RunRow): Promise<void> {
+/** A chunk of a run that `lockRun` holds is done: the next one starts, or the run is complete. True: it is complete. */
+export async function afterChunk(use: EndUses, tx: Tx, run: RunRow): Promise<boolean> {
   const open = await chunks.countOpen(tx, run.id)
-  if (open.waiting + open.submitted === 0) await endNow(use, tx, run, 'completed')
-  else await startChunks(use, tx, run.project_id)
+  if (open.waiting + open.submitted === 0) {
+    await endNow(use, tx, run, 'completed')
+    return true
+  }
+  await startChunks(use, tx, run.project_id)
+  return false
 }
