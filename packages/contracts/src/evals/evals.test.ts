@@ -20,7 +20,8 @@ const scoreModel = { type: 'score_model', name: 's', model: 'm', input: [{ role:
 const labelModel = { ...scoreModel, type: 'label_model', labels: ['good', 'bad'], passing_labels: ['good'] }
 const stringCheck = { type: 'string_check', name: 'c', input: 'a', reference: 'b', operation: 'eq' }
 
-test('messages of a template have one form, whichever was sent [S1-4.6-j]', () => {
+// S1-4.6-j
+test('messages of a template have one form, whichever was sent', () => {
   const text = { type: 'input_text', text: 'hello' }
   assert.deepEqual(message('hello'), { type: 'message', role: 'user', content: text })
   assert.deepEqual(message(text), { type: 'message', role: 'user', content: text })

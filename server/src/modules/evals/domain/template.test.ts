@@ -11,7 +11,8 @@ const refused = (text: string, scope: TemplateScope, message: RegExp) =>
     (error) => error instanceof RowError && error.code === 'template_error' && message.test(error.message),
   )
 
-test('a template shows fields of the item and the output of the sample [S1-2.8-m] [S1-2.8-o] [S1-2.8-q] [S1-2.8-r]', () => {
+// S1-2.8-m S1-2.8-o S1-2.8-q S1-2.8-r
+test('a template shows fields of the item and the output of the sample', () => {
   const scope = { item: { ticket: 'no screen', labels: ['Hardware'] }, sample: { output_text: 'Hardware' } }
   assert.equal(rendered('{{ item.ticket }}', scope), 'no screen')
   assert.equal(rendered('{{item.ticket}} → {{sample.output_text}}', scope), 'no screen → Hardware')

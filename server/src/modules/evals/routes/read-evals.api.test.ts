@@ -10,7 +10,8 @@ async function newEval(app: TestApp, name: string, key = app.project.key): Promi
   return reply.body.id
 }
 
-test('evals are listed page by page in either order, and only those of the project [S1-4.7-d]', async (t) => {
+// S1-4.7-d
+test('evals are listed page by page in either order, and only those of the project', async (t) => {
   const app = await testApp(t)
   const ids: string[] = []
   for (const name of ['a', 'b', 'c']) ids.push(await newEval(app, name))
