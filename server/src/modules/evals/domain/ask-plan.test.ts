@@ -99,3 +99,13 @@ test('rows that bring their samples ask nobody', () => {
   assert.equal(planAsking({ type: 'jsonl', source }), null)
   assert.equal(planAsking({ type: 'completions', source, sampling_params: null }), null)
 })
+
+test('a stored request is asked again as it was, with its instructions', () => {
+  const plan = planAsking({ type: 'responses', model: 'm', source: { type: 'responses' }, sampling_params: null })
+  const input = [{ role: 'user', content: 'Hello' }]
+  assert.deepEqual(plan?.ask({ item: { input, instructions: 'Be brief.' } }).body, {
+    model: 'm',
+    instructions: 'Be brief.',
+    input,
+  })
+})

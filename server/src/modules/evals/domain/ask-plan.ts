@@ -27,6 +27,12 @@ export interface AskPlan {
 /** Where the messages of a row are when the run does not say: stored requests bring them. */
 const storedInput = 'item.input'
 
+/** What a stored response was told besides its messages. */
+function instructionsOf({ item }: TemplateScope): { instructions?: string } {
+  const { instructions } = item as { instructions?: unknown }
+  return typeof instructions === 'string' ? { instructions } : {}
+}
+
 const given = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 
@@ -75,7 +81,8 @@ export function planAsking(source: RunDataSource): AskPlan | null {
     sampling,
     ask(scope) {
       const { messages, shown } = messagesOf(scope)
-      return { body: { ...fixed, [kind === 'responses' ? 'input' : 'messages']: messages }, shown }
+      if (kind === 'completions') return { body: { ...fixed, messages }, shown }
+      return { body: { ...fixed, ...(input === undefined ? instructionsOf(scope) : {}), input: messages }, shown }
     },
   }
 }

@@ -70,7 +70,7 @@ test('rows of a run', async (t) => {
     assert.equal(await open(), 0)
   })
 
-  await t.test('a run whose file is gone ends as failed and says so', async () => {
+  await t.test('a run without rows ends as failed and says so (S1-6-b)', async () => {
     kit.app.double.decide(() => 'Hardware')
     const { id: evalId } = await kit.newEval()
     const run = await kit.ended(await kit.create(evalId, { data_source: sampled(await kit.upload(['   '])) }))

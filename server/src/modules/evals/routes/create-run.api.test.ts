@@ -17,7 +17,7 @@ test('runs are created', async (t) => {
   }
 
   await t.test(
-    'queued, with what they were asked for in one form (S1-2.8-s to S1-2.8-z, S1-2.8-af, S1-4.6)',
+    'queued, with what they were asked for in one form (S1-2.8-s to S1-2.8-z, S1-2.8-af, S1-4.6-i, S1-4.6-j)',
     async () => {
       const run = await kit.create(evalId, { name: 'first', metadata: { by: 'me' }, data_source: sampled(fileId) })
       assert.match(run.id, /^evalrun_/)

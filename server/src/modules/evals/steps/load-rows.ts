@@ -7,7 +7,7 @@ import type { ClaimedRun } from '../store/lifecycle.ts'
 import { clearRows, insertRows, type NewRow } from '../store/rows.ts'
 import type { EvalsTables } from '../store/tables.ts'
 import type { ItemSchemas } from './item-schemas.ts'
-import { mayChange, readSource, type ReadSourceUses } from './read-source.ts'
+import { mayChange, readSource, type ReadSourceUses, type Source } from './read-source.ts'
 
 export interface LoadRowsUses extends ReadSourceUses {
   readonly db: Db<EvalsTables>
@@ -26,7 +26,7 @@ export async function loadRows(
   config: CreateDataSourceConfig,
   signal: AbortSignal,
 ): Promise<number> {
-  const { source } = run.data_source
+  const source = narrowed(run.data_source.source, config)
   if (mayChange(source)) await clearRows(use.db, run.id, run.attempt)
   const schema = config.type === 'custom' ? config.item_schema : null
   let rows: NewRow[] = []
@@ -54,6 +54,14 @@ export async function loadRows(
   await write()
   if (total === 0) throw new RunCannotGoOn('empty_source', 'The source of the run has no rows.')
   return total
+}
+
+/** An eval over logs names those it is about; a run may choose among them. */
+function narrowed(source: Source, config: CreateDataSourceConfig): Source {
+  if (config.type === 'custom' || config.metadata == null) return source
+  if (source.type !== 'stored_completions' && source.type !== 'responses') return source
+  const wanted = Object.entries(config.metadata).map(([key, value]) => [key, String(value)] as const)
+  return { ...source, metadata: { ...source.metadata, ...Object.fromEntries(wanted) } }
 }
 
 function rowOf(n: number, parsed: ParsedRow): NewRow {

@@ -10,7 +10,7 @@ export interface ReadSourceUses extends StoredRowsUses {
   readonly files: Pick<Files, 'open'>
 }
 
-type Source = RunDataSource['source']
+export type Source = RunDataSource['source']
 
 /** Whether reading it again may give other rows. */
 export const mayChange = ({ type }: Source): boolean => type === 'stored_completions' || type === 'responses'
