@@ -52,7 +52,7 @@ test('rows of a run', async (t) => {
     assert.match(reasons[2]?.message ?? '', /^Line 4: .*label/)
   })
 
-  await t.test('cancel is noticed at once, and what was done is kept', async () => {
+  await t.test('cancel is noticed at once, and what was done is kept (S1-6-c, S3-6-c)', async () => {
     kit.app.double.decide(() => new Promise(() => undefined))
     const { id: evalId } = await kit.newEval()
     const run = await kit.start(evalId, [ticket(0), ticket(1)])
