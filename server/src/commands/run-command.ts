@@ -2,6 +2,7 @@ import { SettingsRefused } from '#platform/config/load.ts'
 import { UsageError, type Command } from './command.ts'
 import { doctor } from './doctor.ts'
 import { egress } from './egress.ts'
+import { evalsRun } from './evals-run.ts'
 import { migrateCommand } from './migrate.ts'
 import { orgsCreate } from './orgs-create.ts'
 import { orgsTier } from './orgs-tier.ts'
@@ -15,6 +16,7 @@ const commands: Readonly<Record<string, Command>> = {
   doctor,
   settings: settingsCommand,
   egress,
+  'evals run': evalsRun,
   'orgs create': orgsCreate,
   'orgs tier': orgsTier,
   'secrets reseal': secretsReseal,

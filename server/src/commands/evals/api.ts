@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as after } from 'node:timers/promises'
+import { backoff } from '#platform/std/backoff.ts'
+import type { ServerAddress } from './server-address.ts'
+
+const waits = { baseMs: 300, maxMs: 5_000, factor: 1.7, jitter: 0.3 }
+const requestTimeoutMs = 60_000
+/** Sending a large file takes its time. */
+const uploadTimeoutMs = 60 * 60_000
+/** How long the server may be away. */
+const patienceMs = 5 * 60_000
+const attemptsMax = 200
+
+/** The server understood the request and refused it: trying again would not help. */
+export class ApiRefusal extends Error {
+  readonly status: number
+
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Nobody answered for as long as anybody waits. */
+export class ServerAway extends Error {}
+
+export interface Asked {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: object | FormData
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface Api {
+  /** Sends a request until it is answered. One that makes something makes it once, however often it had to be sent. */
+  call<Reply>(asked: Asked): Promise<Reply>
+}
+
+type Attempt = { readonly reply: unknown } | { readonly trouble: string; readonly waitMs: number | null }
+
+export function openApi({ baseUrl, apiKey }: ServerAddress, onTrouble: (says: string | null) => void): Api {
+  async function attempt({ method, path, body, signal }: Asked, key: string): Promise<Attempt> {
+    const form = body instanceof FormData
+    const bound = AbortSignal.timeout(form ? uploadTimeoutMs : requestTimeoutMs)
+    let response: Response
+    let text: string
+    try {
+      response = await fetch(`${baseUrl}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          ...(method === 'POST' && { 'idempotency-key': key }),
+          ...(body !== undefined && !form && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
+        signal: signal === undefined ? bound : AbortSignal.any([signal, bound]),
+      })
+      text = await response.text()
+    } catch (error) {
+      signal?.throwIfAborted()
+      return { trouble: `${baseUrl} does not answer (${reasonOf(error)})`, waitMs: null }
+    }
+    if (response.ok) return { reply: JSON.parse(text) as unknown }
+    const says = messageOf(text) ?? `${response.status} ${response.statusText}`
+    if (!mayPass(response)) throw new ApiRefusal(response.status, says)
+    const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+    return { trouble: says, waitMs: Number.isFinite(seconds) ? seconds * 1_000 : null }
+  }
+
+  return {
+    async call(asked) {
+      const key = randomUUID()
+      const begun = performance.now()
+      for (let failures = 1; failures <= attemptsMax; failures += 1) {
+        const made = await attempt(asked, key)
+        if ('reply' in made) {
+          if (failures > 1) onTrouble(null)
+          return made.reply as never
+        }
+        if (performance.now() - begun > patienceMs) throw new ServerAway(made.trouble)
+        onTrouble(`${made.trouble}; trying again`)
+        await after(Math.max(made.waitMs ?? 0, backoff(waits, failures, Math.random)), undefined, {
+          ...(asked.signal !== undefined && { signal: asked.signal }),
+        })
+      }
+      throw new ServerAway(`${baseUrl} did not answer ${attemptsMax} times`)
+    },
+  }
+}
+
+const mayPass = ({ status, headers }: Response): boolean =>
+  headers.get('x-should-retry') !== 'false' && (status === 408 || status === 429 || status >= 500)
+
+function reasonOf(error: unknown): string {
+  const { cause } = error as { cause?: { code?: string } }
+  return cause?.code ?? (error as Error).name
+}
+
+function messageOf(text: string): string | null {
+  try {
+    const { error } = JSON.parse(text) as { error: { message: string; param?: string | null } }
+    return error.param == null ? error.message : `${error.param}: ${error.message}`
+  } catch {
+    return null
+  }
+}
