@@ -21,8 +21,6 @@ export interface TemplateScope {
   readonly sample?: unknown
 }
 
-export const templateNamespaces = ['item', 'sample'] as const
-
 const first = /[A-Za-z_]\w*/y
 const next = /\.([^\s.[\]{}"']+)|\[(\d{1,9})\]|\["([^"\]]+)"\]|\['([^'\]]+)'\]/y
 
