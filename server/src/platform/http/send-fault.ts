@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Log } from '#platform/telemetry/log.ts'
 import { processingMs } from './access-log.ts'
-import { faultReply } from './fault-reply.ts'
+import { faultReply, type FaultReply } from './fault-reply.ts'
 import { hasUnreadBody, lingerAfterReply } from './linger.ts'
 
 export const jsonType = 'application/json; charset=utf-8'
@@ -10,6 +10,12 @@ export const jsonType = 'application/json; charset=utf-8'
 const ofContent = ['content-disposition', 'content-range', 'accept-ranges', 'x-content-type-options']
 
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const { body } = beginFault(error, request, reply, log)
+  void reply.header('content-type', jsonType).send(JSON.stringify(body))
+}
+
+/** Everything of the reply but its body. */
+export function beginFault(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FaultReply {
   const fault = faultReply(error, request.id)
   if (fault.ours && !leftMeanwhile(error, request)) {
     log.error({ err: error, requestId: request.id }, 'request failed')
@@ -27,8 +33,7 @@ export function sendFault(error: unknown, request: FastifyRequest, reply: Fastif
     .code(fault.status)
     .headers({ 'x-request-id': request.id, 'openai-processing-ms': String(Math.round(processingMs(request))) })
     .headers(fault.headers)
-    .header('content-type', jsonType)
-    .send(JSON.stringify(fault.body))
+  return fault
 }
 
 /** It failed because the client has gone: neither a fault of ours nor anyone left to tell. */

@@ -10,6 +10,7 @@ import { createCors } from './cors.ts'
 import { parseJsonBody } from './json-body.ts'
 import { closeListener, listen, openListener, type Listen } from './listener.ts'
 import { mountRoute, type MountUse } from './mount.ts'
+import { mountPages, type PagesUse } from './pages/mount-pages.ts'
 import type { Route } from './route.ts'
 import { sendFault } from './send-fault.ts'
 import { unknownPaths } from './unknown-path.ts'
@@ -34,6 +35,8 @@ export interface HttpServerOptions {
 export interface HttpServerUse extends Omit<MountUse, 'bodyBytesMax'>, AccessLogUse {
   readonly routes: readonly Route[]
   readonly sockets: readonly SocketRoute[]
+  /** What people see of this server in a browser. */
+  readonly pages?: PagesUse
   readonly options: HttpServerOptions
 }
 
@@ -134,6 +137,7 @@ function openFastify(
   })
   app.setErrorHandler((error, request, reply) => sendFault(error, request, reply, log))
   for (const route of use.routes) mountRoute(app, route, { ...use, bodyBytesMax: options.bodyBytesMax })
+  if (use.pages !== undefined) mountPages(app, { ...use.pages, log, tracing: use.tracing })
   return app
 }
 
