@@ -78,7 +78,7 @@ export function openApi({ baseUrl, apiKey }: ServerAddress, onTrouble: (says: st
           return made.reply as never
         }
         if (performance.now() - begun > patienceMs) throw new ServerAway(made.trouble)
-        onTrouble(`${made.trouble}; trying again`)
+        onTrouble(`${made.trouble.replace(/\.$/, '')}; trying again`)
         await after(Math.max(made.waitMs ?? 0, backoff(waits, failures, Math.random)), undefined, {
           ...(asked.signal !== undefined && { signal: asked.signal }),
         })

@@ -50,9 +50,12 @@ export async function listFailingRows(
 ): Promise<FailingRow[]> {
   const rows: FailingRow[] = []
   const fill = await loadFill()
-  for (const [status, count] of [['error', counts.errored] as const, ['fail', counts.failed] as const]) {
+  // Where there are many of both, each has half of the room.
+  const errors = Math.min(counts.errored, Math.max(Math.ceil(rowsMax / 2), rowsMax - counts.failed))
+  const wantedOf = { error: errors, fail: Math.min(counts.failed, rowsMax - errors) } as const
+  for (const status of ['error', 'fail'] as const) {
     let after: string | null = null
-    let wanted = Math.min(count, rowsMax - rows.length)
+    let wanted: number = wantedOf[status]
     while (wanted > 0) {
       const query = new URLSearchParams({
         status,

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
+import { ApiRefusal, openApi } from './api.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+/** A server that gives these answers in turn, the last one again and again. */
+async function serverOf(t: TestContext, ...answers: Answer[]) {
+  const keys: (string | string[] | undefined)[] = []
+  const server = createServer((request, response) => {
+    const answer = answers[Math.min(keys.length, answers.length - 1)]
+    keys.push(request.headers['idempotency-key'])
+    answer?.(request, response)
+  })
+  t.after(() => server.closeAllConnections())
+  t.after(() => server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const troubles: (string | null)[] = []
+  return { api: openApi({ baseUrl, apiKey: 'k' }, (says) => void troubles.push(says)), keys, troubles }
+}
+
+const say =
+  (status: number, body: object, headers: Record<string, string> = {}): Answer =>
+  (_request, response) =>
+    void response.writeHead(status, headers).end(JSON.stringify(body))
+const hangUp: Answer = (request) => void request.socket.destroy()
+
+test('a server that restarts is waited for, and what is made is asked for with one key', async (t) => {
+  const away = say(503, { error: { message: 'Not now.' } })
+  const { api, keys, troubles } = await serverOf(t, hangUp, away, say(200, { id: 'x' }))
+  assert.deepEqual(await api.call({ method: 'POST', path: '/evals', body: {} }), { id: 'x' })
+  assert.equal(keys.length, 3)
+  assert.equal(new Set(keys).size, 1)
+  assert.match(troubles[0] ?? '', /does not answer \((?:ECONNRESET|UND_ERR_SOCKET)\); trying again/)
+  assert.deepEqual(troubles.slice(1), ['Not now; trying again', null])
+})
+
+test('a refusal is final and names the field', async (t) => {
+  const error = { message: 'It is not known.', param: 'testing_criteria[0].type' }
+  const { api, keys } = await serverOf(t, say(400, { error }))
+  const refused = api.call({ method: 'GET', path: '/evals' })
+  await assert.rejects(refused, (thrown) => {
+    assert.ok(thrown instanceof ApiRefusal)
+    assert.deepEqual([thrown.status, thrown.message], [400, 'testing_criteria[0].type: It is not known.'])
+    return true
+  })
+  assert.equal(keys.length, 1)
+})
+
+test('a 429 that waiting does not help is not repeated', async (t) => {
+  const spent = say(429, { error: { message: 'The month is spent.' } }, { 'x-should-retry': 'false' })
+  const { api, keys } = await serverOf(t, spent)
+  await assert.rejects(api.call({ method: 'GET', path: '/evals' }), /The month is spent\./)
+  assert.equal(keys.length, 1)
+})
+
+test('whoever stops waiting is not kept', async (t) => {
+  const { api } = await serverOf(t, hangUp)
+  const stop = new AbortController()
+  const call = api.call({ method: 'GET', path: '/evals', signal: stop.signal })
+  stop.abort()
+  await assert.rejects(call, { name: 'AbortError' })
+})
