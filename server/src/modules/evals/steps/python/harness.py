@@ -7,6 +7,7 @@ how it ended, and that the batch has. Processes and files that a row leaves behi
 where they cannot be removed the container is told to be spoiled, and nothing more is graded in it.
 """
 
+import contextlib
 import ctypes
 import json
 import math
@@ -129,10 +130,8 @@ def list_descendants():
 
 def signal_all(pids, number):
     for pid in pids:
-        try:
+        with contextlib.suppress(OSError):
             os.kill(pid, number)
-        except OSError:
-            continue
 
 
 def kill_rest():
@@ -187,10 +186,8 @@ def limit(settings):
         (resource.RLIMIT_CORE, 0),
         *(((resource.RLIMIT_NPROC, PROCESSES_MAX),) if is_gvisor() else ()),
     ):
-        try:
+        with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(which, (most, most))
-        except (OSError, ValueError):
-            continue
 
 
 def become_row(writer):
@@ -205,11 +202,6 @@ def become_row(writer):
         signal.signal(number, signal.SIG_DFL)
     libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-    try:
-        # Among hundreds of processes of a row this one would not get its turn to end them.
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    except OSError:
-        pass
     os.chdir('/tmp')
 
 
@@ -359,10 +351,8 @@ def run_row(line, settings, wake):
 def end(pid):
     # The kernel signals a group in one go: what merely forks does not get away.
     signal_all([-pid, pid], signal.SIGKILL)
-    try:
+    with contextlib.suppress(ChildProcessError):  # it may have ended by itself, and its status been taken
         os.waitpid(pid, 0)
-    except ChildProcessError:
-        return  # it has ended by itself, and its status was taken
 
 
 def make_wake():
