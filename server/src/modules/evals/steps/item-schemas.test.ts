@@ -196,6 +196,16 @@ test('good items between bad ones do not make the wait endless', async (t) => {
   assert.equal(reasons.at(-1), 'item was not checked: items before it took too long to check against the schema')
 })
 
+test('who waits behind the slow items of others is not taken for slow', async (t) => {
+  const schemas = itemSchemas(t, { processesMax: 1, overdrawnMsMax: 250 })
+  const slow = ['a', 'b', 'c', 'd'].map((letter) =>
+    schemas.check({ properties: { a: { pattern: `^(${letter}+)+$` } } }, [{ a: `${letter.repeat(40)}!` }]),
+  )
+  assert.deepEqual(await schemas.check({ type: 'object' }, [{}]), [null])
+  await Promise.all(slow)
+  assert.deepEqual(await schemas.check({ type: 'object' }, [{}]), [null])
+})
+
 test('a schema that was set aside is tried again after a while', async (t) => {
   const schemas = itemSchemas(t, { asideMs: 200 })
   const schema = { pattern: '^(a+)+$' }

@@ -36,7 +36,7 @@ const BLAMED_IN_A_ROW_MAX = 3
 const DEATHS_MAX = 2
 /** Each try has twice the time of the one before. */
 const ITEM_STARVED_MAX = 4
-const COMPILE_STARVED_MAX = 3
+const COMPILE_STARVED_MAX = 4
 
 /** Where a caller's list of items stands. */
 interface Progress {
@@ -92,11 +92,9 @@ export class ItemSchemas {
         at.next += 1
         continue
       }
-      const began = performance.now()
       const outcome = await this.#checkers.run(known, message.texts, 2 ** at.starved)
-      const tookMs = performance.now() - began
       if (outcome.kind === 'refused') return reasons.fill(unusable(outcome.reason), at.next)
-      this.#advance(known, at, reasons, { outcome, tookMs, items: message.texts.length, chars: message.chars })
+      this.#advance(known, at, reasons, { outcome, items: message.texts.length, chars: message.chars })
     }
     return reasons
   }
@@ -105,15 +103,15 @@ export class ItemSchemas {
     known: KnownSchema,
     at: Progress,
     reasons: (string | null)[],
-    went: { outcome: Exclude<CheckerOutcome, { kind: 'refused' }>; tookMs: number; items: number; chars: number },
+    went: { outcome: Exclude<CheckerOutcome, { kind: 'refused' }>; items: number; chars: number },
   ): void {
-    const { outcome, tookMs, chars } = went
+    const { outcome, chars } = went
     const done = outcome.kind === 'checked' ? outcome.reasons : []
     for (const reason of done) {
       reasons[at.next] = reason
       at.next += 1
     }
-    this.#patience.used(known.id, { tookMs, items: done.length, chars }, performance.now())
+    this.#patience.used(known.id, { tookMs: spentMs(outcome), items: done.length, chars }, performance.now())
     if (done.length > 0) Object.assign(at, { deaths: 0, starved: 0 })
     if (outcome.kind === 'checked' && outcome.stopped === null) return
 
@@ -146,6 +144,12 @@ export class ItemSchemas {
     if (outcome.kind !== 'died') return `the schema takes longer than ${this.#settings.compileMs} ms to compile`
     return `the schema takes more than ${this.#settings.heapMb} MB of memory or too long to compile`
   }
+}
+
+/** What the items themselves used: not how long they waited for a checker, nor for the processor. */
+function spentMs(outcome: CheckerOutcome): number {
+  if (outcome.kind === 'checked') return outcome.usedMs
+  return outcome.kind === 'died' ? outcome.afterMs : 0
 }
 
 const unusable = (reason: string) => `item was not checked: the item schema cannot be used: ${reason}`

@@ -17,10 +17,10 @@ export interface KnownSchema {
 
 /** How one ask went. `died` is the process, out of memory (`memory`) or past every limit (`time`). */
 export type CheckerOutcome =
-  | { kind: 'checked'; reasons: (string | null)[]; stopped: Stopped | null }
+  | { kind: 'checked'; reasons: (string | null)[]; stopped: Stopped | null; usedMs: number }
   | { kind: 'refused'; reason: string }
   | { kind: 'compile_stopped'; stopped: Stopped }
-  | { kind: 'died'; during: 'compile' | 'check'; of: 'memory' | 'time' }
+  | { kind: 'died'; during: 'compile' | 'check'; of: 'memory' | 'time'; afterMs: number }
 
 export interface CheckerLimits {
   readonly compileMs: number
@@ -110,6 +110,7 @@ export class SchemaChecker {
   /** `stretch` is how many times the usual time it has by the clock, on a machine that is busy with other things. */
   async run(schema: KnownSchema, items: string[], stretch: number): Promise<CheckerOutcome> {
     let during: 'compile' | 'check' = 'compile'
+    const began = performance.now()
     try {
       if (!this.knows(schema)) {
         const { refusal, stopped } = await this.#compile(schema, stretch)
@@ -118,12 +119,13 @@ export class SchemaChecker {
       }
       this.#remember(schema)
       during = 'check'
-      if (items.length === 0) return { kind: 'checked', reasons: [], stopped: null }
+      if (items.length === 0) return { kind: 'checked', reasons: [], stopped: null, usedMs: 0 }
       const limits = timeLimits(this.#limits.itemMs, stretch)
       const answer = await this.#ask<CheckAnswer>({ kind: 'check', id: schema.id, items, limits }, limits)
       return { kind: 'checked', ...answer }
     } catch (error) {
-      if (error instanceof CheckerDied) return { kind: 'died', during, of: error.of }
+      if (error instanceof CheckerDied)
+        return { kind: 'died', during, of: error.of, afterMs: performance.now() - began }
       throw error
     }
   }

@@ -23,6 +23,8 @@ export interface CompileAnswer {
 export interface CheckAnswer {
   reasons: (string | null)[]
   stopped: Stopped | null
+  /** For how long it had the processor. */
+  usedMs: number
 }
 
 export const READY = 'ready'

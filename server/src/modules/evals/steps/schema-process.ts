@@ -22,22 +22,26 @@ const checks = new Map<string, ItemCheck>()
 const timed = new Script('globalThis.timedWork()')
 
 /** Runs `work` and stops it after so long, wherever it is: a regular expression, too. */
-function within({ clockMs, busyMs }: TimeLimits, work: () => void): Stopped | null {
+function within({ clockMs, busyMs }: TimeLimits, work: () => void): { stopped: Stopped | null; usedMs: number } {
   const before = process.cpuUsage()
+  const usedMs = () => {
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  }
   try {
     Object.assign(globalThis, { timedWork: work })
     timed.runInThisContext({ timeout: clockMs })
-    return null
+    return { stopped: null, usedMs: usedMs() }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    const used = process.cpuUsage(before)
-    return (used.user + used.system) / 1000 >= busyMs ? 'overran' : 'starved'
+    const used = usedMs()
+    return { stopped: used >= busyMs ? 'overran' : 'starved', usedMs: used }
   }
 }
 
 function compile(id: string, text: string, limits: TimeLimits): CompileAnswer {
   let refusal: string | null = null
-  const stopped = within(limits, () => {
+  const { stopped } = within(limits, () => {
     try {
       checks.set(id, compiler.compile(JSON.parse(text) as Record<string, unknown>))
     } catch (error) {
@@ -52,14 +56,14 @@ function check(id: string, items: readonly string[], limits: TimeLimits): CheckA
   const reasons: (string | null)[] = []
   const itemCheck = checks.get(id)
   if (itemCheck === undefined) throw new Error(`The schema ${id} was not compiled here.`)
-  const stopped = within({ ...limits, clockMs: limits.clockMs + SLICE_MS }, () => {
+  const { stopped, usedMs } = within({ ...limits, clockMs: limits.clockMs + SLICE_MS }, () => {
     const until = performance.now() + SLICE_MS
     for (const item of items) {
       reasons.push(itemCheck(JSON.parse(item)))
       if (performance.now() > until) return
     }
   })
-  return { reasons, stopped }
+  return { reasons, stopped, usedMs }
 }
 
 process.on('message', (ask: CheckerAsk) => {
