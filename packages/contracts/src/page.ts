@@ -42,12 +42,10 @@ export function pageView<Row, Item extends { id: string }>(
   limit: number,
   view: (row: Row) => Item,
 ): Page<Item> {
-  const data = rows.slice(0, limit).map(view)
-  return {
-    object: 'list',
-    data,
-    first_id: data[0]?.id ?? null,
-    last_id: data.at(-1)?.id ?? null,
-    has_more: rows.length > limit,
-  }
+  return cutPage(rows.slice(0, limit).map(view), rows.length > limit)
+}
+
+/** A page that was cut where it became too large. */
+export function cutPage<Item extends { id: string }>(data: Item[], more: boolean): Page<Item> {
+  return { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: more }
 }

@@ -77,8 +77,12 @@ function checkAsking(use: CreateRunUses, { data_source: source }: CreateEvalRun,
       param: 'data_source.sampling_params.seed',
     })
   }
-  if (source.input_messages?.type !== 'template') return
-  const param = 'data_source.input_messages.template'
+  const { input_messages: input } = source
+  if (input === undefined) return
+  const templates =
+    input.type === 'template'
+      ? templatesOfMessages(input.template, 'data_source.input_messages.template')
+      : [{ text: `{{ ${input.item_reference} }}`, param: 'data_source.input_messages.item_reference' }]
   const itemSchema = config.type === 'custom' ? config.item_schema : null
-  checkTemplates(templatesOfMessages(source.input_messages.template, param), { itemSchema, sample: false })
+  checkTemplates(templates, { itemSchema, sample: false })
 }

@@ -1,6 +1,6 @@
 import { listOutputItems, retrieveOutputItem } from '@switchyard/contracts/evals/output-items.ts'
 import type { ProjectId } from '@switchyard/contracts/ids.ts'
-import { pageView } from '@switchyard/contracts/page.ts'
+import { cutPage } from '@switchyard/contracts/page.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
@@ -27,8 +27,11 @@ export const listOutputItemsRoute = (use: Uses) =>
     if (id !== undefined && (after === null || (await findResult(use.db, run.id, after)) === null)) {
       throw new Fault('invalid_value', 'No output item with the id given in after.', { param: 'after' })
     }
-    const rows = await listResults(use.db, run.id, { after, limit, order, status })
-    return pageView(rows, limit, (row) => outputItemView(run, row))
+    const { rows, more } = await listResults(use.db, run.id, { after, limit, order, status })
+    return cutPage(
+      rows.map((row) => outputItemView(run, row)),
+      more,
+    )
   })
 
 export const retrieveOutputItemRoute = (use: Uses) =>

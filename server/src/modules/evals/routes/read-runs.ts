@@ -1,6 +1,6 @@
 import { listEvalRuns, retrieveEvalRun } from '@switchyard/contracts/evals/runs.ts'
 import type { TestingCriterion } from '@switchyard/contracts/evals/graders.ts'
-import { pageView } from '@switchyard/contracts/page.ts'
+import { cutPage } from '@switchyard/contracts/page.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
@@ -41,8 +41,8 @@ export const listRunsRoute = (use: ReadRunsUses) =>
     if (after !== undefined && (await store.findRun(use.db, scope.projectId, evalId, after)) === null) {
       throw new Fault('invalid_value', 'No run with the id given in after.', { param: 'after' })
     }
-    const rows = await store.listRuns(use.db, evalId, { after: after ?? null, limit, order, status: status ?? null })
-    const views = new Map<string, Awaited<ReturnType<typeof viewNow>>>()
-    for (const row of rows.slice(0, limit)) views.set(row.id, await viewNow(use, of, row))
-    return pageView(rows, limit, (row) => views.get(row.id) ?? runView(row, [], use.publicUrl))
+    const page = { after: after ?? null, limit, order, status: status ?? null }
+    const { rows, more } = await store.listRuns(use.db, evalId, page)
+    const data = await Promise.all(rows.map((row) => viewNow(use, of, row)))
+    return cutPage(data, more)
   })

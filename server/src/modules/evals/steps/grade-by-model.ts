@@ -2,11 +2,14 @@ import { scoreRangeDefault } from '@switchyard/contracts/evals/graders.ts'
 import type { Criterion, ModelGrader } from '../domain/criteria.ts'
 import { asChat, renderMessages, shownMessages } from '../domain/messages.ts'
 import { labelOf, scoreOf } from '../domain/model-verdict.ts'
+import { RowError } from '../domain/row-error.ts'
 import { noSampling, sampleOfChat, shownSample } from '../domain/sample.ts'
 import type { TemplateScope } from '../domain/template.ts'
 import { askChat, type AskUses, type RowCall } from './ask-model.ts'
 
 export type ModelGraderUses = AskUses
+
+const refusalShownMax = 500
 
 /** Asks a model what it makes of a row. Its answer has a form, so that it is read and not guessed. */
 export async function gradeByModel(
@@ -22,6 +25,10 @@ export async function gradeByModel(
     response_format: answerForm(grader),
     ...samplingOf(grader),
   })
+  const refusal = answer.choices[0]?.message.refusal
+  if (refusal) {
+    throw new RowError('model_grader_refusal_error', `The grader's model refused: ${refusal.slice(0, refusalShownMax)}`)
+  }
   const sample = sampleOfChat(answer)
   const shown = shownSample(sample, shownMessages(messages), noSampling, null)
   if (grader.type === 'label_model') {

@@ -115,13 +115,29 @@ export interface ResultsPage {
   readonly status: OutputItemStatus | null
 }
 
-/** One row more than asked for says that there is another page. */
-export async function listResults(db: Db<EvalsTables>, runId: string, page: ResultsPage): Promise<ResultRow[]> {
+/** Items may be large: a page is cut where they become too many bytes. */
+const pageBytesMax = 32 * 1024 * 1024
+
+/** At least one, if there is one; `more` says that there is another page. */
+export async function listResults(
+  db: Db<EvalsTables>,
+  runId: string,
+  page: ResultsPage,
+): Promise<{ rows: ResultRow[]; more: boolean }> {
   const { after, limit, order, status } = page
-  const { rows } = await sql<ResultRow>`
-    select ${sql.raw(columns)} from ${sql.raw(joined)} where r.run_id = ${runId}
-      and ${after === null ? sql`true` : sql`r.n ${sql.raw(order === 'asc' ? '>' : '<')} ${after}`}
-      and ${status === null ? sql`true` : sql`r.status = ${status}`}
-    order by r.n ${sql.raw(order)} limit ${limit + 1}`.execute(db.kysely)
-  return rows
+  const direction = sql.raw(order)
+  const { rows } = await sql<ResultRow & { found: number }>`
+    with page as (
+      select ${sql.raw(columns)},
+        octet_length(r.sample::text) + octet_length(r.results::text) + octet_length(w.item::text) as bytes
+      from ${sql.raw(joined)} where r.run_id = ${runId}
+        and ${after === null ? sql`true` : sql`r.n ${sql.raw(order === 'asc' ? '>' : '<')} ${after}`}
+        and ${status === null ? sql`true` : sql`r.status = ${status}`}
+      order by r.n ${direction} limit ${limit + 1}
+    ), counted as (
+      select *, count(*) over () as found, sum(bytes) over (order by n ${direction}) - bytes as bytes_before from page
+    )
+    select n, status, created_at, sample, results, item, found::int from counted
+    where bytes_before < ${pageBytesMax} order by n ${direction} limit ${limit}`.execute(db.kysely)
+  return { rows, more: (rows[0]?.found ?? 0) > rows.length }
 }

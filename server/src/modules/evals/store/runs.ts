@@ -106,15 +106,28 @@ export interface RunsPage {
   readonly status: EvalRunStatus | null
 }
 
-/** One row more than asked for says that there is another page. */
-export async function listRuns(db: Db<EvalsTables>, evalId: string, page: RunsPage): Promise<RunRow[]> {
+/** Rows that a request brought are shown with their run: a page is cut where they become too many bytes. */
+const pageBytesMax = 16 * 1024 * 1024
+
+/** At least one, if there is one; `more` says that there is another page. */
+export async function listRuns(
+  db: Db<EvalsTables>,
+  evalId: string,
+  page: RunsPage,
+): Promise<{ rows: RunRow[]; more: boolean }> {
   const { after, limit, order, status } = page
-  const { rows } = await sql<RunRow>`
-    select ${sql.raw(runColumns)} from evals.run where eval_id = ${evalId} and deleted_at is null
-      and ${after === null ? sql`true` : sql`id ${sql.raw(order === 'asc' ? '>' : '<')} ${after}`}
-      and ${status === null ? sql`true` : sql`status = ${status}`}
-    order by id ${sql.raw(order)} limit ${limit + 1}`.execute(db.kysely)
-  return rows
+  const direction = sql.raw(order)
+  const { rows } = await sql<RunRow & { found: number }>`
+    select ${sql.raw(runColumns)}, found::int from (
+      select *, count(*) over () as found,
+        sum(octet_length(data_source::text)) over (order by id ${direction}) - octet_length(data_source::text) as bytes_before
+      from (
+        select * from evals.run where eval_id = ${evalId} and deleted_at is null
+          and ${after === null ? sql`true` : sql`id ${sql.raw(order === 'asc' ? '>' : '<')} ${after}`}
+          and ${status === null ? sql`true` : sql`status = ${status}`}
+        order by id ${direction} limit ${limit + 1}) as page
+    ) as counted where bytes_before < ${pageBytesMax} order by id ${direction} limit ${limit}`.execute(db.kysely)
+  return { rows, more: (rows[0]?.found ?? 0) > rows.length }
 }
 
 /** Holds a run for one decision about it. Always taken before its chunks are. */
