@@ -139,3 +139,10 @@ export function list(
     secret: false,
   }
 }
+
+export const port = (fallback: number, description: string) =>
+  integer({ fallback, min: 0, max: 65_535, unit: 'port', description })
+export const ms = (fallback: number, description: string) =>
+  integer({ fallback, min: 1, max: 86_400_000, unit: 'milliseconds', description })
+export const days = (fallback: number, min: number, description: string) =>
+  integer({ fallback, min, max: 3_650, unit: 'days', description })
