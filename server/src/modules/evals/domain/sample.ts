@@ -21,7 +21,11 @@ export interface Sample {
   readonly usage: SampleUsage
 }
 
+/** What JSON begins with. Most answers are plain words, and an error for each would cost more than all else here. */
+const jsonBegins = /^[ \t\r\n]*[[{"\-\dtfn]/
+
 function jsonOf(text: string): unknown {
+  if (!jsonBegins.test(text)) return null
   try {
     return JSON.parse(text) as unknown
   } catch {
