@@ -51,7 +51,8 @@ export async function interruptRows(
   const interrupted = new Interrupted(rows)
   const order = Array.from({ length: rounds }, () => victims).flat()
   const share = rows / (order.length + 1)
-  let toldAt = performance.now()
+  const began = performance.now()
+  let toldAt = began
   for (const [index, victim] of order.entries()) {
     let done = 0
     await provider.allow((index + aheadMax) * share)
@@ -64,14 +65,17 @@ export async function interruptRows(
       return done >= (index + 1) * share
     }, boundMs)
     // Before it falls: a row that ends in the moment between is counted as in hand, and one in hand never as ended.
-    const ended = await endedRows(fleet, runId)
+    const before = await endedRows(fleet, runId)
+    const fellMs = performance.now()
     const revive = await kill(fleet, victim)
     const moved = await provider.moved(inHandMsMax)
+    const ended = victim === 'worker' ? await endedRows(fleet, runId) : before
     const inHand = victim === 'api' ? [] : moved.filter((row) => !ended.has(row))
     interrupted.note(victim, done, inHand, await provider.calls())
     await sleep(awayMs)
     await revive()
-    console.log(`  killed ${victim} after ${done} rows, ${inHand.length} in hand`)
+    const [at, away] = [fellMs - began, performance.now() - fellMs].map((ms) => `${(ms / 1_000).toFixed(1)} s`)
+    console.log(`  ${at}: killed ${victim} after ${done} rows, ${inHand.length} in hand; back after ${away}`)
   }
   await provider.allow(Infinity)
   return interrupted

@@ -118,8 +118,9 @@ async function measureFree({ fleet }: RowsFleet, checks: Checks, rows: number): 
   return { tokensPerRow: tokens / rows, tokensPerMinute: tokens / minutes }
 }
 
-async function proveLimit(rowsFleet: RowsFleet, file: LimitsFile, checks: Checks, sizes: Sizes): Promise<void> {
-  const { fleet, provider, sink } = rowsFleet
+/** The servers read their limits from the file. */
+export async function proveLimit(rowsFleet: RowsFleet, file: LimitsFile, checks: Checks, sizes: Sizes): Promise<void> {
+  const { fleet, provider } = rowsFleet
   await provider.begin(0, sizes.latencyMs)
   const free = await measureFree(rowsFleet, checks, sizes.rows)
   const limit = Math.floor(free.tokensPerMinute * share)
@@ -142,10 +143,6 @@ async function proveLimit(rowsFleet: RowsFleet, file: LimitsFile, checks: Checks
   )
   const decisions = await readDecisions(fleet, organization.orgId, 2 * rows)
   checkDecisions(checks, decisions, limit, 2 * rows)
-  checks.expect(
-    'no run is told of as failed',
-    [...sink.byWebhookId.values()].every(({ type }) => type.endsWith('succeeded')),
-  )
 }
 
 function checkDecisions(
