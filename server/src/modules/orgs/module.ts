@@ -2,7 +2,7 @@ import type { KeyId, OrgId, ProjectId, UserId } from '@switchyard/contracts/ids.
 import { operations } from '@switchyard/contracts/operations.ts'
 import type { Database } from '#platform/db/db.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
-import type { Authenticate } from '#platform/http/principal.ts'
+import type { Authenticate, Principal } from '#platform/http/principal.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import { assert } from '#platform/std/assert.ts'
@@ -13,7 +13,7 @@ import { cellTagPattern } from './domain/key-text.ts'
 import { knownScopes } from './domain/scopes.ts'
 import { orgsRoutes } from './routes/routes.ts'
 import { acceptInvite, type Acceptance } from './steps/accept-invite.ts'
-import { createAuthenticate } from './steps/authenticate.ts'
+import { createAuthenticate, createPrincipalOf } from './steps/authenticate.ts'
 import { createLastUsed } from './steps/last-used.ts'
 import { createOperatorActions, type OperatorActions } from './steps/operator-actions.ts'
 import { recordAudit } from './store/audit-log.ts'
@@ -53,6 +53,8 @@ export interface Orgs extends OperatorActions {
   /** Run wherever requests are authenticated. */
   readonly parts: Part[]
   readonly authenticate: Authenticate
+  /** Who holds a key, for someone who has proven before that they do; null once it is not in force any more. */
+  principalOf(keyId: KeyId): Promise<Principal | null>
   /** As it is at this moment: a domain taken off the list counts from the next question on. */
   networkPolicy(orgId: OrgId): Promise<ContainerNetwork>
   /** Whichever organisation it belongs to; null when there is none. */
@@ -79,6 +81,7 @@ export function createOrgs({ db: database, log, cellTag }: OrgsUses): Orgs {
     routes: orgsRoutes(use),
     parts: [lastUsed.part],
     authenticate: createAuthenticate({ ...use, noteUse: lastUsed.note }),
+    principalOf: createPrincipalOf({ ...use, noteUse: lastUsed.note }),
     async networkPolicy(orgId) {
       const policy = await findNetworkPolicy(use.db, orgId)
       // An organisation that is not there may reach nothing.

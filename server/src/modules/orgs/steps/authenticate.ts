@@ -5,7 +5,7 @@ import type { Authenticate, Principal, Scope } from '#platform/http/principal.ts
 import { assert } from '#platform/std/assert.ts'
 import { hashKeyText, isKeyText } from '../domain/key-text.ts'
 import type { KnownScopes } from '../domain/scopes.ts'
-import { findKeysInForce, type KeyInForce } from '../store/authentication.ts'
+import { findKeyInForceById, findKeysInForce, type KeyInForce } from '../store/authentication.ts'
 import type { OrgsTables } from '../store/tables.ts'
 
 export interface AuthenticateUse {
@@ -43,10 +43,18 @@ export function createAuthenticate(use: AuthenticateUse): Authenticate {
   })
   return async (token): Promise<Principal | null> => {
     if (!isKeyText(token)) return null
-    const key = await lookups.ask(hashKeyText(token))
-    if (key === null) return null
-    use.noteUse(key.id)
-    const scope = scopeOf(key)
-    return { scope, granted: use.scopes.granted(scope.kind, key.scopes) }
+    return principalFor(use, await lookups.ask(hashKeyText(token)))
   }
+}
+
+/** Whoever signed in with a key acts for as long as it is in force. */
+export function createPrincipalOf(use: AuthenticateUse): (id: KeyId) => Promise<Principal | null> {
+  return async (id) => principalFor(use, await findKeyInForceById(use.db, id))
+}
+
+function principalFor(use: AuthenticateUse, key: KeyInForce | null): Principal | null {
+  if (key === null) return null
+  use.noteUse(key.id)
+  const scope = scopeOf(key)
+  return { scope, granted: use.scopes.granted(scope.kind, key.scopes) }
 }

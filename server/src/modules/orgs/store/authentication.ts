@@ -26,6 +26,17 @@ export async function findKeyInForce(db: Db<OrgsTables>, hash: Buffer): Promise<
   return row ?? null
 }
 
+const inForceById = statement<[KeyId], KeyInForce>(
+  'orgs.key-in-force-by-id',
+  `select ${columns} from orgs.key_standing where id = $1 and in_force`,
+)
+
+/** The same for someone who proved before that they hold the key. */
+export async function findKeyInForceById(db: Db<OrgsTables>, id: KeyId): Promise<KeyInForce | null> {
+  const [row] = await db.run(inForceById, [id])
+  return row ?? null
+}
+
 // Through a query of its own the array tells the planner nothing, so that one plan serves all; with the array itself
 // PostgreSQL plans anew for every length, which measured four times what the lookup costs.
 const allInForce = statement<[Buffer[]], KeyInForce & { hash: Buffer }>(
