@@ -30,6 +30,8 @@ import { createTracing, type Tracing } from '#platform/telemetry/trace.ts'
 /** Everything that exists once a process, in dependency order. Nothing here has started yet. */
 export interface Wired {
   readonly settings: Settings
+  /** Where people reach this deployment. */
+  readonly publicUrl: string
   readonly log: Log
   readonly metrics: Metrics
   readonly tracing: Tracing
@@ -177,6 +179,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     projectChunksMax: settings.batchesProjectChunksMax,
     bodyBytesMax: settings.httpBodyBytesMax,
   })
+  const publicUrl = settings.publicUrl ?? `http://${settings.httpHost}:${settings.httpPort}`
   const evals = createEvals({
     db,
     durable,
@@ -188,7 +191,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
     inference,
     limits,
     responses,
-    publicUrl: settings.publicUrl ?? `http://${settings.httpHost}:${settings.httpPort}`,
+    publicUrl,
     concurrency: settings.evalsConcurrency,
     projectChunksMax: settings.evalsProjectChunksMax,
     rowsMax: settings.evalsRowsMax,
@@ -196,6 +199,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
   })
   return {
     settings,
+    publicUrl,
     log,
     metrics,
     tracing,

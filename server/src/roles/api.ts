@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { required } from '#platform/config/load.ts'
 import type { PlatformTables } from '#platform/db/tables.ts'
 import { createIdempotency } from '#platform/http/idempotency.ts'
+import { createSessions } from '#platform/http/pages/sessions.ts'
 import { createHttpServer, type HttpServer } from '#platform/http/server.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
 import type { Wired } from '../wiring.ts'
@@ -34,6 +35,7 @@ export function apiParts(wired: Wired): Part[] {
 
 function openServer({
   settings,
+  publicUrl,
   log,
   metrics,
   tracing,
@@ -59,6 +61,12 @@ function openServer({
       ({ routes }) => routes,
     ),
     sockets: responses.sockets,
+    pages: {
+      pages: evals.pages,
+      sessions: createSessions({ authenticate: orgs.authenticate, principalOf: orgs.principalOf, sealer }),
+      projectName: async (id) => (await orgs.findProject(id))?.name ?? null,
+      publicUrl,
+    },
     authenticate: orgs.authenticate,
     gate: limits.gate,
     idempotency: createIdempotency(db.as<PlatformTables>(), sealer),

@@ -13,12 +13,16 @@ import type { Durable } from '#platform/durable/durable.ts'
 import { bind, type BoundHandler } from '#platform/durable/handler.ts'
 import { Lanes } from '#platform/durable/lanes.ts'
 import { sweepWaitingChunks } from '#platform/durable/start-chunks.ts'
+import type { Page } from '#platform/http/pages/page.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Part } from '#platform/lifecycle/module.ts'
+import { systemClock } from '#platform/std/clock.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 import { gradeChunk } from './handlers/grade-chunk.ts'
 import { loadRun } from './handlers/load-run.ts'
+import { reportPage } from './pages/report-page.ts'
+import { rowPage } from './pages/row-page.ts'
 import { createEvalRoute } from './routes/create-eval.ts'
 import { createRunRoute } from './routes/create-run.ts'
 import { deleteEvalRoute } from './routes/delete-eval.ts'
@@ -60,6 +64,8 @@ export interface EvalsUses {
 
 export interface Evals {
   readonly routes: Route[]
+  /** What people see of runs. */
+  readonly pages: Page[]
   readonly handlers: BoundHandler[]
   /** For every process that grades: of the role api, for the graders API. */
   readonly parts: Part[]
@@ -123,6 +129,7 @@ export function createEvals(uses: EvalsUses): Evals {
       runGraderRoute(grades),
       validateGraderRoute({ inference }),
     ],
+    pages: [reportPage({ db, clock: systemClock }), rowPage({ db, clock: systemClock })],
     handlers: [
       bind(loadRun, { ...ends, files, inference, responses, itemSchemas, rowsMax: uses.rowsMax }),
       bind(gradeChunk, { ...ends, ...grades, lanes, reader, writer, patienceMs: uses.patienceMs }),

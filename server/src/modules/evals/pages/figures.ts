@@ -1,0 +1,28 @@
+/** Numbers and times as people read them. */
+
+export const count = (value: number): string => value.toLocaleString('en-US')
+
+/** Never rounded to all or to nothing. */
+export function percent(part: number, whole: number): string {
+  if (whole === 0) return '–'
+  if (part === 0) return '0 %'
+  if (part >= whole) return '100 %'
+  const tenths = Math.min(999, Math.max(1, Math.round((part / whole) * 1_000)))
+  return `${tenths / 10} %`
+}
+
+const scoreDigits = 4
+
+export const score = (value: number): string => String(Number(value.toFixed(scoreDigits)))
+
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1_000))
+  if (ms < 10_000) return `${(Math.max(0, ms) / 1_000).toFixed(1)} s`
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** `2026-11-15 16:08 UTC` */
+export const instant = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`
