@@ -44,7 +44,12 @@ interface OldRun {
   readonly eval_id: string
   readonly name: string
   readonly metadata: Metadata
-  readonly data_source: { readonly type: string; readonly model?: string; readonly source: object }
+  readonly data_source: {
+    readonly type: string
+    readonly model?: string
+    readonly source: object
+    readonly sampling_params?: { readonly seed?: unknown }
+  }
 }
 interface Line {
   readonly what: string
@@ -142,7 +147,14 @@ async function sourceOf(move: Move, run: OldRun, notes: string[]): Promise<Json>
       `it reads ${type} of the old server, which do not move: start it at the target once it has some`,
     )
   }
-  const dataSource = rest.model === undefined ? rest : { ...rest, model: modelOf(move, rest.model) }
+  const { seed, ...sampling } = rest.sampling_params ?? {}
+  const seedless = rest.type === 'responses' && seed !== undefined
+  if (seedless) notes.push('left out the seed: the Responses API has none')
+  const dataSource = {
+    ...rest,
+    ...(rest.model !== undefined && { model: modelOf(move, rest.model) }),
+    ...(seedless && { sampling_params: sampling }),
+  }
   // Rows may well have nulls in them.
   if (type === 'file_content') return { ...dataSource, source: run.data_source.source }
   return { ...dataSource, source: { type, id: move.dryRun ? id : await moveFile(move, id, run, notes) } }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { test } from 'node:test'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { toFile, type OpenAI } from 'openai'
 import type { EvalCreateParams } from 'openai/resources/evals/evals'
@@ -46,8 +48,12 @@ const params: EvalCreateParams = {
 }
 const rows = ['Hardware', 'Software', 'Other'].map((label) => ({ item: { label, note: null } }))
 
-interface Side {
+interface Place {
   readonly key: string
+  readonly url?: string
+}
+
+interface Side extends Place {
   readonly client: OpenAI
 }
 
@@ -56,11 +62,11 @@ async function sideOf(name: string): Promise<Side> {
   return { key, client: client() }
 }
 
-async function move(from: Side, to: Side, ...args: string[]): Promise<{ code: number; said: string }> {
+async function move(from: Place, to: Side, ...args: string[]): Promise<{ code: number; said: string }> {
   const { baseURL } = stack()
   const env = {
     PATH: process.env['PATH'],
-    FROM_BASE_URL: baseURL,
+    FROM_BASE_URL: from.url ?? baseURL,
     FROM_API_KEY: from.key,
     TO_BASE_URL: baseURL,
     TO_API_KEY: to.key,
@@ -192,4 +198,78 @@ test('a model that the target lacks is named', async () => {
   const moved = await move(from, to, '--model', 'double-chat=nobody')
   assert.equal(moved.code, 1, moved.said)
   assert.match(moved.said, /the target has no model nobody: add it there, or give --model double-chat=ANOTHER/)
+})
+
+const pairs = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`key${at}`, 'value']))
+const pageOf = (...data: object[]) => ({ object: 'list', data, has_more: false, first_id: null, last_id: null })
+
+/** The hosted original at its wire, as far as the script asks it: it says null where nothing was said. */
+async function hostedOriginal(t: TestContext): Promise<Place> {
+  const replies: Record<string, object> = {
+    '/evals': pageOf({
+      id: 'eval_hosted',
+      object: 'eval',
+      name: 'Hosted',
+      metadata: pairs,
+      data_source_config: {
+        type: 'custom',
+        schema: { type: 'object', properties: { item: { type: 'object', properties: { label: { type: 'string' } } } } },
+      },
+      testing_criteria: [
+        { ...similar, id: 'near-1', evaluation_metric: 'fuzzy_match', input: '{{ item.label }}' },
+        {
+          id: 'p-1',
+          type: 'python',
+          name: 'p',
+          source: 'def grade(s, i): return 1',
+          image_tag: null,
+          pass_threshold: null,
+        },
+      ],
+    }),
+    '/evals/eval_hosted/runs': pageOf({
+      id: 'evalrun_hosted',
+      eval_id: 'eval_hosted',
+      name: 'Old',
+      metadata: null,
+      data_source: {
+        type: 'responses',
+        model: 'double-chat',
+        input_messages: {
+          type: 'template',
+          template: [{ type: 'message', role: 'user', content: { type: 'input_text', text: 'x' } }],
+        },
+        sampling_params: { seed: 42, temperature: 1, max_completions_tokens: 50, top_p: null },
+        source: { type: 'file_id', id: 'file-hosted' },
+      },
+    }),
+    '/evals/eval_hosted/runs/evalrun_hosted/output_items': pageOf(
+      { id: 'o2', datasource_item_id: 1, datasource_item: { label: 'b' }, sample: { output: [] } },
+      { id: 'o1', datasource_item_id: 0, datasource_item: { label: 'a' }, sample: { output: [] } },
+    ),
+  }
+  const server = createServer((request, response) => {
+    const reply = replies[new URL(request.url ?? '/', 'http://hosted').pathname]
+    const refusal = { error: { message: 'Not allowed to download files of purpose: evals', code: null } }
+    response.writeHead(reply === undefined ? 400 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(reply ?? refusal))
+  })
+  t.after(() => server.close())
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { key: 'sk-hosted', url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+test('what the hosted original says is turned into what it was told', async (t) => {
+  const to = await sideOf('new')
+  const moved = await move(await hostedOriginal(t), to)
+  assert.equal(moved.code, 0, moved.said)
+  assert.match(moved.said, /left out metadata "key15" to make room for moved_from/)
+  assert.match(moved.said, /left out the seed/)
+  const [made] = await listEvals(to)
+  assert.deepEqual([made?.metadata?.['moved_from'], made?.metadata?.['key14']], ['eval_hosted', 'value'])
+  const [run] = await listRuns(to, made?.id ?? '')
+  assert.ok(run?.data_source.type === 'responses' && run.data_source.source.type === 'file_id')
+  assert.deepEqual(run.data_source.sampling_params, { temperature: 1, max_completion_tokens: 50 })
+  const content = await (await to.client.files.content(run.data_source.source.id)).text()
+  assert.equal(content, '{"item":{"label":"a"}}\n{"item":{"label":"b"}}\n')
 })
