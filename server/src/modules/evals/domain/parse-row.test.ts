@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseLine, rowDepthMax } from './parse-row.ts'
+import { parseLine, rowDepthMax, rowValuesMax } from './parse-row.ts'
 
 const reasonOf = (line: string | Buffer) => {
   const parsed = parseLine(Buffer.from(line), 7)
@@ -30,6 +30,7 @@ const wrong: readonly (readonly [string, string | Buffer, RegExp])[] = [
   ['bytes that are no UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), /UTF-8/],
   ['a number out of range', '{"item":{"a":1e999}}', /out of range/],
   ['a deep value', `{"item":{"a":${'['.repeat(rowDepthMax)}${']'.repeat(rowDepthMax)}}}`, /levels deep/],
+  ['too many values', `{"item":{"a":[${'[],'.repeat(rowValuesMax)}1]}}`, /more than 20000 values/],
 ]
 
 for (const [what, line, reason] of wrong) {

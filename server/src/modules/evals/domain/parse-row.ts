@@ -3,6 +3,8 @@ import type { Reason } from '../store/tables.ts'
 /** Of one line or one element of the request. */
 export const rowBytesMax = 4 * 1024 * 1024
 export const rowDepthMax = 100
+/** Small values take twenty times the memory that they take as text, and many rows are in memory at once. */
+export const rowValuesMax = 20_000
 const shownMax = 100
 
 /** A row as it is to be graded, or why it cannot be. */
@@ -49,17 +51,20 @@ export function checkRow(value: unknown, name: string): ParsedRow {
   if (stray !== undefined) return wrong(`it has the key ${JSON.stringify(stray.slice(0, shownMax))} beside 'item'.`)
   if (!isObject(item)) return wrong("the value of 'item' is not an object.")
   if (sample !== null && !isObject(sample)) return wrong("the value of 'sample' is not an object.")
-  const bad = findBad(value, rowDepthMax)
+  const bad = findBad(value, rowDepthMax, { values: rowValuesMax })
   return bad === null ? { item, sample, name } : wrong(bad)
 }
 
-/** JSON that could not be written again as it was. */
-function findBad(value: unknown, depth: number): string | null {
+/** JSON that could not be written again as it was, or that is more than one row may be. */
+function findBad(value: unknown, depth: number, left: { values: number }): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'it has a number that is out of range.'
   if (typeof value !== 'object' || value === null) return null
   if (depth === 0) return `it is more than ${rowDepthMax} levels deep.`
-  for (const inner of Object.values(value)) {
-    const bad = findBad(inner, depth - 1)
+  const inside = Object.values(value)
+  left.values -= inside.length
+  if (left.values < 0) return `it has more than ${rowValuesMax} values.`
+  for (const inner of inside) {
+    const bad = findBad(inner, depth - 1, left)
     if (bad !== null) return bad
   }
   return null
