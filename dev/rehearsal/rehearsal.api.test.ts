@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
@@ -7,6 +7,8 @@ import { InternalServerError, OpenAI, RateLimitError } from 'openai'
 import type { ResponseCreateParamsNonStreaming } from 'openai/resources/responses/responses'
 import { testApp } from '../../server/test/test-app.ts'
 import { startRehearsal } from './rehearsal.ts'
+
+const tickets = new URL('../../docs/examples/evals/tickets/tickets.jsonl', import.meta.url)
 
 const get_weather = {
   type: 'function' as const,
@@ -204,6 +206,16 @@ test('the rehearsal model shows every feature', async (t) => {
       if (deltas === 3) break
     }
     assert.equal(deltas, 3)
+  })
+
+  await t.test('sorts the tickets of the example eval, all but one as people did', async () => {
+    const lines = (await readFile(tickets, 'utf8')).trim().split('\n')
+    const items = lines.map((line) => (JSON.parse(line) as { item: Record<string, string> }).item)
+    const wrong: unknown[] = []
+    for (const { ticket_text: text, correct_label: label } of items) {
+      if ((await ask(`Ticket: ${text}`)).output_text !== label) wrong.push(text)
+    }
+    assert.deepEqual(wrong, ['The screen of the meeting room shows the wrong calendar.'])
   })
 
   await t.test('compacts, and answers anything else', async () => {
