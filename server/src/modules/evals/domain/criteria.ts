@@ -1,5 +1,4 @@
-import type { TestingCriterion } from '@switchyard/contracts/evals/graders.ts'
-import type { SingleGrader } from '@switchyard/contracts/evals/graders.ts'
+import type { SingleGrader, TestingCriterion } from '@switchyard/contracts/evals/graders.ts'
 import { compileMessages, type MessagesTemplate } from './messages.ts'
 import { compileTemplate, type Template } from './template.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEvalRun } from '@switchyard/contracts/evals/runs.ts'
-import type { EvalId } from '@switchyard/contracts/ids.ts'
 import { newFile } from '#modules/files/testing/files-kit.ts'
 import { evalsKit, sampled, ticket } from '../testing/evals-kit.ts'
 
@@ -11,7 +10,7 @@ test('runs are created', async (t) => {
   const { id: evalId } = await kit.newEval()
   const fileId = await kit.upload([ticket(0)])
   const refuse = async (body: object, of: string = evalId) => {
-    const { status, body: reply } = await app.call(createEvalRun, { params: { eval_id: of as EvalId }, body })
+    const { status, body: reply } = await app.call(createEvalRun, { params: { eval_id: of }, body })
     const { code, param } = (reply as unknown as { error: { code: string; param: string | null } }).error
     return [status, code, param]
   }

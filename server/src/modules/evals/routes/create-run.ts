@@ -1,5 +1,4 @@
-import type { RunDataSource } from '@switchyard/contracts/evals/data-sources.ts'
-import type { CreateDataSourceConfig } from '@switchyard/contracts/evals/data-sources.ts'
+import type { CreateDataSourceConfig, RunDataSource } from '@switchyard/contracts/evals/data-sources.ts'
 import { createEvalRun, type CreateEvalRun } from '@switchyard/contracts/evals/runs.ts'
 import type { EvalRunId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { TestingCriterion } from '@switchyard/contracts/evals/graders.ts'

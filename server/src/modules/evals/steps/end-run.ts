@@ -1,4 +1,3 @@
-import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { startChunks, type StartUses } from '#platform/durable/start-chunks.ts'
@@ -27,7 +26,7 @@ export async function endNow(
 ): Promise<void> {
   await closeAllChunks(tx, run.id)
   await endRun(tx, run.id, { outcome, error, totals: await sumChunks(tx, run.id) })
-  const projectId = run.project_id as ProjectId
+  const { project_id: projectId } = run
   await use.publish(tx, { projectId, type: news[outcome], data: { id: run.id, eval_id: run.eval_id } })
   // Its places are free for others.
   await startChunks(use, tx, projectId)

@@ -71,7 +71,11 @@ interface Page {
   readonly limit: number
 }
 
-async function* paged<Stored extends { readonly id: string }>(
+interface Named {
+  readonly id: string
+}
+
+async function* paged<Stored extends Named>(
   list: (page: Page) => Promise<readonly Stored[]>,
   rowOf: (stored: Stored) => StoredRow,
   limit: number,
