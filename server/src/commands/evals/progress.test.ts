@@ -31,9 +31,9 @@ test('a wide terminal shows a bar, every count, the speed and the time left', ()
 
 test('a usual and a narrow one leave out what matters least', () => {
   const at = (columns: number) => progressLine(progress(5_200, 100_000), columns, plain)
-  assert.equal(at(79), '░░░░░░░░  5.2 %  5,200/100,000  4,576 ✓ 520 ✗ 104 !  312 rows/s  5 min 3 s left')
+  assert.equal(at(79), '░░░░░░  5.2 %  5,200/100,000  4,576 ✓ 520 ✗ 104 !  312 rows/s  5 min 3 s left')
   assert.equal(at(60), '5.2 %  5,200/100,000  4,576 ✓ 520 ✗ 104 !  5 min 3 s left')
-  assert.equal(at(39), '░░░░░░░░░░░  5.2 %  4,576 ✓ 520 ✗ 104 !')
+  assert.equal(at(39), '░░░░░░░░░░  5.2 %  4,576 ✓ 520 ✗ 104 !')
   assert.equal(at(19), '4,576 ✓ 520 ✗ 104 !')
 })
 

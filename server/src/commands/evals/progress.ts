@@ -20,8 +20,8 @@ export interface Progress {
   readonly trouble: string | null
 }
 
-const barMax = 30
-const barMin = 6
+/** Few widths, so that the bar keeps its own while the numbers beside it grow. */
+const barWidths = [30, 20, 10, 6]
 
 function bar(part: number, columns: number, paint: Paint): string {
   const full = Math.min(columns, Math.floor(part * columns))
@@ -68,8 +68,9 @@ export function progressLine(progress: Progress, columns: number, paint: Paint):
   const text = texts.find((one) => widthOf(stripped(one)) <= columns)
   if (text === undefined) return clip(share ?? rows, columns)
   const space = columns - widthOf(stripped(text)) - 2
-  if (rowsTotal === null || space < barMin) return text
-  return `${bar(rowsTotal === 0 ? 0 : counts.total / rowsTotal, Math.min(barMax, space), paint)}  ${text}`
+  const width = barWidths.find((one) => one <= space)
+  if (rowsTotal === null || width === undefined) return text
+  return `${bar(rowsTotal === 0 ? 0 : counts.total / rowsTotal, width, paint)}  ${text}`
 }
 
 const paceWindowMs = 20_000
