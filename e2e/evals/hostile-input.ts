@@ -20,7 +20,7 @@ export interface HostileSchema {
   readonly item: () => string
 }
 
-/** The input of a string check `eq` over the item. Its reference is `renders`, word for word. */
+/** The input of a string check `eq` over the item. What it is compared with is `renders`, word for word. */
 export interface HostileTemplate {
   readonly kind: 'template'
   readonly template: string
@@ -32,6 +32,8 @@ export interface HostileTemplate {
 export interface HostilePython {
   readonly kind: 'python'
   readonly source: string
+  /** It cannot be loaded: no row gets as far as `grade`. */
+  readonly unloadable?: true
 }
 
 /** A criterion as it is sent, over an item, for an eval whose schema takes any object. */

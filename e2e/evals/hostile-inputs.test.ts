@@ -31,7 +31,7 @@ test('a line that is no row says so when it is read', () => {
       if (input.expects === 'row_error') assert.match(read.error.message, input.reason, input.name)
     } else {
       // What is left is for the schema to say.
-      assert.ok(input.expects === 'row_ok' || input.reason.test('Row 7: item'), input.name)
+      assert.ok(input.expects === 'row_ok' || input.reason.test('Line 7: item'), input.name)
     }
   }
 })

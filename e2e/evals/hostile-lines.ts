@@ -9,7 +9,8 @@ const stray = rowError(/^Line \d+: it has the key .* beside 'item'/)
 const outOfRange = rowError(/^Line \d+: it has a number that is out of range/)
 const tooDeep = rowError(/^Line \d+: it is more than 100 levels deep/)
 const tooLong = rowError(/^Line \d+: it is longer than \d+ bytes/)
-const mismatch = rowError(/^Row \d+: item/)
+const tooMany = rowError(/^Line \d+: it has more than \d+ values/)
+const mismatch = rowError(/^Line \d+: item/)
 
 type Written = [name: string, line: string | (() => string | Uint8Array), expected: Expected, rows?: number]
 
@@ -121,8 +122,9 @@ const sizes: Written[] = [
   ['20 MB that are not JSON', () => 'x'.repeat(20 * 1024 * 1024), tooLong],
   ['20 MB of spaces around it', () => `${' '.repeat(20 * 1024 * 1024)}${good}`, tooLong],
   ['5 MB of small objects', () => `{"item":{"a":"x","n":[${'{},'.repeat(1_750_000)}1]}}`, tooLong],
-  ['a million small lists', () => `{"item":{"a":"x","n":[${'[],'.repeat(1_000_000)}1]}}`, rowOk],
-  ['100,000 keys', () => `{"item":{"a":"x",${keys(100_000)}}}`, rowOk],
+  ['a million small lists', () => `{"item":{"a":"x","n":[${'[],'.repeat(1_000_000)}1]}}`, tooMany],
+  ['15,000 small lists', () => `{"item":{"a":"x","n":[${'[],'.repeat(15_000)}1]}}`, rowOk],
+  ['100,000 keys', () => `{"item":{"a":"x",${keys(100_000)}}}`, tooMany],
   ['a text of 3 MB', () => around(`"${'x'.repeat(3 * 1024 * 1024)}"`), rowOk],
   ['a number of 100,000 digits', () => `{"item":{"a":"x","n":0.${'1'.repeat(100_000)}}}`, rowOk],
 ]

@@ -3,6 +3,8 @@ import { refused, rowError, type Expected, type HostileInput } from './hostile-i
 const told = (what: RegExp) => rowError(new RegExp(`Python grader failed: (?:${what.source})`, what.flags))
 const tookLong = /it took longer/
 const ended = /it took longer|its process was ended|it ended the process that grades/
+const unstorable = refused(/testing_criteria\[0\]\.source.*cannot be stored/)
+const noGrade = told(/the source has no function grade/)
 const noNumber = told(/grade\(\) returned/)
 
 /** A grader whose `grade` does this. */
@@ -53,7 +55,7 @@ const greedy: Written[] = [
   [
     'memory bit by bit',
     graderOf("held = []\nwhile True: held.append(b'x' * 2**20)"),
-    told(/MemoryError|its process was ended/),
+    told(/MemoryError|its process was ended|it took longer/),
   ],
   [
     'memory of many processes',
@@ -192,8 +194,8 @@ const wrongResults: Written[] = [
 ]
 
 const wrongSources: Written[] = [
-  ['no grade()', 'x = 1\n', told(/grade/)],
-  ['a grade that is no function', 'grade = 1\n', told(/grade|TypeError/)],
+  ['no grade()', 'x = 1\n', noGrade],
+  ['a grade that is no function', 'grade = 1\n', noGrade],
   ['a grade of one argument', 'def grade(sample):\n    return 1\n', told(/TypeError/)],
   ['a syntax error', 'def grade(sample, item:\n', told(/SyntaxError/)],
   ['another language', 'function grade(sample, item) { return 1 }\n', told(/SyntaxError/)],
@@ -214,12 +216,16 @@ const wrongSources: Written[] = [
     `x = ${'('.repeat(10_000)}1${')'.repeat(10_000)}\ndef grade(sample, item):\n    return 1\n`,
     told(/SyntaxError|MemoryError|RecursionError|its process was ended/),
   ],
-  ['half a character', '# \ud800\ndef grade(sample, item):\n    return None\n', told(/./)],
-  ['a NUL', 'x = "\u0000"\ndef grade(sample, item):\n    return None\n', told(/./)],
+  ['half a character', '# \ud800\ndef grade(sample, item):\n    return None\n', unstorable],
+  ['a NUL', 'x = "\u0000"\ndef grade(sample, item):\n    return None\n', unstorable],
   ['an empty source', '', refused(/testing_criteria\[0\]\.source/)],
   ['300 KB', `# ${'x'.repeat(300_000)}`, refused(/testing_criteria\[0\]\.source/)],
 ]
 
-export const hostilePython: readonly HostileInput[] = [...greedy, ...breakingOut, ...wrongResults, ...wrongSources].map(
-  ([name, source, expected]) => ({ name: `python: ${name}`, kind: 'python', source, ...expected }),
-)
+const named = ([name, source, expected]: Written) =>
+  ({ name: `python: ${name}`, kind: 'python', source, ...expected }) as const
+
+export const hostilePython: readonly HostileInput[] = [
+  ...[...greedy, ...breakingOut, ...wrongResults].map(named),
+  ...wrongSources.map((written) => ({ ...named(written), unloadable: true }) as const),
+]
