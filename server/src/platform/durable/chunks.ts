@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../db/db.ts'
 import { statement } from '../db/statement.ts'
 import { own, type Tx } from '../db/tx.ts'
+import type { Outstanding } from './handler.ts'
 
 /** A piece of large work (a batch, a run): so many of its rows, carried out by one step at a time. */
 export interface ChunkName {
@@ -122,5 +123,13 @@ export class Chunks {
         order by moved_at limit ${limit} for update skip locked)
       returning ${this.#owner} as owner_id, n, generation`.execute(own(tx))
     return rows.map(submitted)
+  }
+
+  /** For a handler whose input is the name of a chunk. */
+  outstanding(stalledMs: number) {
+    return async (tx: Tx, limit: number): Promise<Outstanding<ChunkName>[]> => {
+      const rows = await this.stalled(tx, limit, stalledMs)
+      return rows.map((chunk) => ({ key: keyOfChunk(chunk), input: { ownerId: chunk.ownerId, n: chunk.n } }))
+    }
   }
 }

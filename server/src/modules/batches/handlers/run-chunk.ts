@@ -1,5 +1,5 @@
 import { chunkStalledMs, chunkTimeoutMs, runChunkStep } from '#platform/durable/chunk-step.ts'
-import { keyOfChunk, type ChunkName } from '#platform/durable/chunks.ts'
+import type { ChunkName } from '#platform/durable/chunks.ts'
 import { fenced } from '#platform/durable/fence.ts'
 import { handler } from '#platform/durable/handler.ts'
 import { runLines, type RunLinesUses } from '../steps/run-lines.ts'
@@ -19,13 +19,7 @@ const running = (status: string) => ({ goesOn: status === 'in_progress' })
 export const runChunk = handler({
   name: 'batches.run-chunk',
   stepTimeoutMs: chunkTimeoutMs,
-  outstanding: async (tx, limit) => {
-    const rows = await chunks.stalled(tx, limit, chunkStalledMs)
-    return rows.map(({ ownerId, n, generation }) => ({
-      key: keyOfChunk({ ownerId, n, generation }),
-      input: { ownerId, n },
-    }))
-  },
+  outstanding: chunks.outstanding(chunkStalledMs),
   run: async (use: RunChunkUses, name: ChunkName, { signal }) => {
     const { db, lanes } = use
     await runChunkStep<ClaimedChunk>(

@@ -1,5 +1,5 @@
 import { chunkStalledMs, chunkTimeoutMs, runChunkStep } from '#platform/durable/chunk-step.ts'
-import { keyOfChunk, type ChunkName } from '#platform/durable/chunks.ts'
+import type { ChunkName } from '#platform/durable/chunks.ts'
 import { fenced } from '#platform/durable/fence.ts'
 import { handler } from '#platform/durable/handler.ts'
 import { RunCannotGoOn } from '../domain/run-cannot-go-on.ts'
@@ -23,13 +23,7 @@ const running = (status: string) => ({ goesOn: status === 'in_progress' })
 export const gradeChunk = handler({
   name: 'evals.grade-chunk',
   stepTimeoutMs: chunkTimeoutMs,
-  outstanding: async (tx, limit) => {
-    const rows = await chunks.stalled(tx, limit, chunkStalledMs)
-    return rows.map(({ ownerId, n, generation }) => ({
-      key: keyOfChunk({ ownerId, n, generation }),
-      input: { ownerId, n },
-    }))
-  },
+  outstanding: chunks.outstanding(chunkStalledMs),
   run: async (use: GradeChunkUses, name: ChunkName, { signal }) => {
     const { db, lanes } = use
     let stopped: Reason | null = null

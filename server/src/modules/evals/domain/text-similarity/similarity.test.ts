@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { similarityMetrics, type SimilarityMetric } from '@switchyard/contracts/evals/graders.ts'
 import fc from 'fast-check'
 import { RowError } from '../row-error.ts'
-import { similarity, similarityMetrics } from './similarity.ts'
-import type { SimilarityMetric } from './similarity.ts'
+import { similarity } from './similarity.ts'
 import { comparisonsMax, textUnitsMax, textWordsMax } from './text-bounds.ts'
 
 interface Published {

@@ -1,3 +1,4 @@
+import type { SimilarityMetric } from '@switchyard/contracts/evals/graders.ts'
 import { bleu } from './bleu.ts'
 import { cosine } from './cosine.ts'
 import { fuzzyMatch } from './fuzzy-match.ts'
@@ -5,22 +6,6 @@ import { gleu } from './gleu.ts'
 import { meteor } from './meteor.ts'
 import { rougeL, rougeN } from './rouge.ts'
 import { refuseLongText } from './text-bounds.ts'
-
-export const similarityMetrics = [
-  'cosine',
-  'fuzzy_match',
-  'bleu',
-  'gleu',
-  'meteor',
-  'rouge_1',
-  'rouge_2',
-  'rouge_3',
-  'rouge_4',
-  'rouge_5',
-  'rouge_l',
-] as const
-
-export type SimilarityMetric = (typeof similarityMetrics)[number]
 
 /** How alike two texts are, from 0 to 1. docs/reference/text-similarity.md says what each metric computes. */
 export function similarity(metric: SimilarityMetric, input: string, reference: string): number {
