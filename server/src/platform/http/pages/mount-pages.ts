@@ -182,5 +182,5 @@ function refuseForeignForm({ headers }: FastifyRequest, publicUrl: string): void
 function isOurs(origin: string | undefined, host: string | undefined, publicUrl: string): boolean {
   if (origin === undefined || !URL.canParse(origin)) return false
   const given = new URL(origin)
-  return given.host === host || given.origin === new URL(publicUrl).origin
+  return given.host === host || (URL.canParse(publicUrl) && given.origin === new URL(publicUrl).origin)
 }

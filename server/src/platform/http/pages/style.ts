@@ -78,6 +78,7 @@ td.wide{min-width:110px;width:30%;vertical-align:middle}
 .tabs span{font-variant-numeric:tabular-nums}
 form.inline{display:flex;align-items:center;gap:8px;font-size:14px}
 input{font:inherit;color:inherit;background:var(--card);border:1px solid var(--soft);border-radius:7px;padding:6px 10px;min-width:0}
+::placeholder{color:var(--soft);opacity:1}
 form.inline input{width:110px;padding:3px 8px}
 button,.button{font:inherit;font-size:14px;color:var(--ink);background:var(--card);border:1px solid var(--line);border-radius:7px;padding:4px 12px;cursor:pointer;text-decoration:none}
 button:hover,.button:hover{background:var(--hover)}
