@@ -73,8 +73,7 @@ export async function runOf(
   return { of, run }
 }
 
-export const noSuchReport = () =>
-  new Fault('not_found', 'There is no such report in the project that you are signed in to.')
+const noSuchReport = () => new Fault('not_found', 'This project has no such report.')
 
 async function totalsOf(use: ReportUses, run: RunRow): Promise<Totals> {
   if (run.totals !== null) return run.totals

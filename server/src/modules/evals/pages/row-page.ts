@@ -1,5 +1,6 @@
 import type { TestingCriterion } from '@switchyard/contracts/evals/graders.ts'
 import type { OutputSample } from '@switchyard/contracts/evals/output-items.ts'
+import { Fault } from '#platform/errors/fault.ts'
 import { html, type Html } from '#platform/http/pages/html.ts'
 import type { Page } from '#platform/http/pages/page.ts'
 import { scopeOfRow } from '../domain/compared.ts'
@@ -10,7 +11,7 @@ import type { RunRow } from '../store/runs.ts'
 import { criterionPart } from './criterion-part.ts'
 import { count } from './figures.ts'
 import { outcomeBadge } from './marks.ts'
-import { noSuchReport, runOf, type ReportUses } from './report-page.ts'
+import { runOf, type ReportUses } from './report-page.ts'
 import { readReportQuery, reportHref, reportPath, rowHref } from './report-query.ts'
 
 const rowForm = /^[1-9]\d{0,8}$/
@@ -24,7 +25,7 @@ export const rowPage = (use: ReportUses): Page => ({
     const { of, run } = await runOf(use, scope.projectId, params)
     const given = params['row'] ?? ''
     const row = rowForm.test(given) ? await findWholeRow(use.db, run.id, Number(given) - 1) : null
-    if (row === null) throw noSuchReport()
+    if (row === null) throw new Fault('not_found', 'This run has no such row.')
     const { show } = readReportQuery(query)
     const path = reportPath(of.id, run.id)
     const [earlier, later] = await neighbours(use, run, row, show)

@@ -78,7 +78,7 @@ const tile = (name: string, tone: string | null, value: string, more = ''): Html
 function progress({ run, now, live, liveHref }: Headed, done: number): Html {
   const said = run.loaded
     ? html`${count(done)} of ${count(run.rows_total)} rows, ${percent(done, run.rows_total)}${timeLeft(run, done, now)}`
-    : html`${run.status === 'queued' ? 'Waiting to begin.' : 'Reading the rows.'}`
+    : html`${run.status === 'queued' ? 'Waiting to begin' : 'Reading the rows'}`
   return html`<p class="note" role="status">
     ${said} · ${live ? `Updated every ${refreshSeconds} s` : 'Not updated'}.
     <a href="${liveHref}">${live ? 'Pause' : 'Go on updating'}</a>
