@@ -23,7 +23,7 @@ import { ServerWatch } from './server-watch.ts'
 
 const bounds = { growthMegabytesMax: 300, lateMsMax: 5_000 }
 /** Runs under way at once: of graders that take their time, and of the rest. */
-const lanes = { python: 6, others: 3 }
+const lanes = { python: 6, others: 8 }
 const saidMax = 160
 const disksMegabytesMax = 200
 
