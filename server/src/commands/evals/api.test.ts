@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { ApiRefusal, openApi } from './api.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
@@ -26,6 +28,16 @@ const say =
   (status: number, body: object, headers: Record<string, string> = {}): Answer =>
   (_request, response) =>
     void response.writeHead(status, headers).end(JSON.stringify(body))
+const keepBody =
+  (bodies: string[]): Answer =>
+  (request, response) => {
+    let body = ''
+    request.setEncoding('latin1').on('data', (text: string) => (body += text))
+    request.on('end', () => {
+      bodies.push(body)
+      response.end('{}')
+    })
+  }
 const hangUp: Answer = (request) => void request.socket.destroy()
 
 test('a server that restarts is waited for, and what is made is asked for with one key', async (t) => {
@@ -63,4 +75,30 @@ test('whoever stops waiting is not kept', async (t) => {
   const call = api.call({ method: 'GET', path: '/evals', signal: stop.signal })
   stop.abort()
   await assert.rejects(call, { name: 'AbortError' })
+})
+
+test('a file is sent as a form, again from its beginning when it has to be', async (t) => {
+  const bodies: string[] = []
+  const { api, keys } = await serverOf(t, hangUp, keepBody(bodies))
+  const path = fileURLToPath(import.meta.url)
+  await api.call({ method: 'POST', path: '/files', form: { path, purpose: 'evals' } })
+  assert.equal(new Set(keys).size, 1)
+  const [body = ''] = bodies
+  const [boundary = ''] = body.split('\r\n')
+  assert.match(body, /name="purpose"\r\n\r\nevals\r\n--/)
+  const file = readFileSync(path, 'latin1')
+  assert.ok(
+    body.endsWith(
+      `filename="api.test.ts"\r\ncontent-type: application/octet-stream\r\n\r\n${file}\r\n${boundary}--\r\n`,
+    ),
+  )
+})
+
+test('a file that is refused while it is sent is refused with the words of the server', async (t) => {
+  const { api } = await serverOf(t, (request, response) => {
+    response.writeHead(413, { connection: 'close' }).end('{"error": {"message": "Too large."}}')
+    request.once('data', () => response.once('finish', () => request.socket.end()))
+  })
+  const form = { path: process.execPath, purpose: 'evals' }
+  await assert.rejects(api.call({ method: 'POST', path: '/files', form }), /^Error: Too large\./)
 })

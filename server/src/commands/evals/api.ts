@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as after } from 'node:timers/promises'
 import { backoff } from '#platform/std/backoff.ts'
+import { sendFile, type FileForm } from './send-file.ts'
 import type { ServerAddress } from './server-address.ts'
 
 const waits = { baseMs: 300, maxMs: 5_000, factor: 1.7, jitter: 0.3 }
@@ -27,7 +28,9 @@ export class ServerAway extends Error {}
 export interface Asked {
   readonly method: 'GET' | 'POST'
   readonly path: string
-  readonly body?: object | FormData
+  readonly body?: object
+  /** Instead of a body. */
+  readonly form?: FileForm
   readonly signal?: AbortSignal | undefined
 }
 
@@ -39,22 +42,27 @@ export interface Api {
 type Attempt = { readonly reply: unknown } | { readonly trouble: string; readonly waitMs: number | null }
 
 export function openApi({ baseUrl, apiKey }: ServerAddress, onTrouble: (says: string | null) => void): Api {
-  async function attempt({ method, path, body, signal }: Asked, key: string): Promise<Attempt> {
-    const form = body instanceof FormData
-    const bound = AbortSignal.timeout(form ? uploadTimeoutMs : requestTimeoutMs)
+  async function attempt({ method, path, body, form, signal }: Asked, key: string): Promise<Attempt> {
+    const bound = AbortSignal.timeout(form === undefined ? requestTimeoutMs : uploadTimeoutMs)
+    const until = signal === undefined ? bound : AbortSignal.any([signal, bound])
+    const headers = {
+      authorization: `Bearer ${apiKey}`,
+      ...(method === 'POST' && { 'idempotency-key': key }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    }
     let response: Response
     let text: string
     try {
-      response = await fetch(`${baseUrl}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${apiKey}`,
-          ...(method === 'POST' && { 'idempotency-key': key }),
-          ...(body !== undefined && !form && { 'content-type': 'application/json' }),
-        },
-        ...(body !== undefined && { body: form ? body : JSON.stringify(body) }),
-        signal: signal === undefined ? bound : AbortSignal.any([signal, bound]),
-      })
+      const url = `${baseUrl}${path}`
+      response =
+        form === undefined
+          ? await fetch(url, {
+              method,
+              headers,
+              signal: until,
+              ...(body !== undefined && { body: JSON.stringify(body) }),
+            })
+          : await sendFile(url, headers, form, until)
       text = await response.text()
     } catch (error) {
       signal?.throwIfAborted()
@@ -92,8 +100,8 @@ const mayPass = ({ status, headers }: Response): boolean =>
   headers.get('x-should-retry') !== 'false' && (status === 408 || status === 429 || status >= 500)
 
 function reasonOf(error: unknown): string {
-  const { cause } = error as { cause?: { code?: string } }
-  return cause?.code ?? (error as Error).name
+  const { cause, code, name } = error as { cause?: { code?: string }; code?: string | number; name: string }
+  return cause?.code ?? (typeof code === 'string' ? code : name)
 }
 
 function messageOf(text: string): string | null {

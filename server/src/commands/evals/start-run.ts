@@ -1,4 +1,4 @@
-import { createReadStream, openAsBlob } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import type { Eval } from '@switchyard/contracts/evals/evals.ts'
 import type { EvalRun } from '@switchyard/contracts/evals/runs.ts'
@@ -38,11 +38,8 @@ export async function startRun(
 async function upload(api: Api, path: string, say: (line: string) => void, signal: AbortSignal) {
   const rowsTotal = await countRows(path)
   if (rowsTotal === 0) throw new UsageError(`${path} has no rows: write one JSON object a line.`)
-  const body = new FormData()
-  body.set('purpose', 'evals')
-  // Read from the disk while it is sent, however large it is.
-  body.set('file', await openAsBlob(path), basename(path))
-  const file = await api.call<File>({ method: 'POST', path: '/files', body, signal })
+  const form = { path, purpose: 'evals' }
+  const file = await api.call<File>({ method: 'POST', path: '/files', form, signal })
   say(`Uploaded ${basename(path)} as ${file.id}`)
   return { source: { type: 'file_id', id: file.id }, rowsTotal }
 }
