@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { SingleGrader } from '@switchyard/contracts/evals/graders.ts'
 import { comparedTexts, scopeOfRow } from './compared.ts'
 import { compileGrader } from './criteria.ts'
 
 const check = (operation: 'eq' | 'ne' | 'like', input = '{{ sample.output_text }}') =>
-  compileGrader(
-    { type: 'string_check', name: 'c', input, reference: '{{ item.label }}', operation } as SingleGrader,
-    'c',
-  )
+  compileGrader({ type: 'string_check', name: 'c', input, reference: '{{ item.label }}', operation }, 'c')
 
 const shown = (text: string) => ({
   input: [],

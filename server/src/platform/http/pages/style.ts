@@ -5,7 +5,7 @@
 export const style = `
 :root{color-scheme:light dark;--ground:#f7f8f8;--card:#fff;--ink:#17201f;--soft:#55605f;--line:#dfe4e3;--hover:#f1f4f3;
 --accent:#0b6b63;--accent-ink:#fff;--good:#17703c;--good-ground:#e2f4e8;--good-fill:#2f9e5b;--bad:#b3261e;--bad-ground:#fbe7e5;
---bad-fill:#d9483d;--odd:#8a5200;--odd-ground:#fdf0d5;--odd-fill:#e0a030;--busy:#1d5fa8;--busy-ground:#e4effb;--track:#e6eae9;
+--bad-fill:#d9483d;--odd:#8a5200;--odd-ground:#fdf0d5;--odd-fill:#b97c18;--busy:#1d5fa8;--busy-ground:#e4effb;--track:#e6eae9;
 --mono:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono","Liberation Mono",monospace}
 @media (prefers-color-scheme:dark){:root{--ground:#101414;--card:#181d1d;--ink:#e6ebea;--soft:#9fabaa;--line:#2b3332;
 --hover:#1f2626;--accent:#4fc3b5;--accent-ink:#06201d;--good:#6fd396;--good-ground:#15301f;--good-fill:#3aa765;--bad:#ff9a90;
