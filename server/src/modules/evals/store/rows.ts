@@ -59,11 +59,13 @@ export interface GradedRow {
   error: Reason | null
 }
 
+// Both by their range: of a run that began since the last ANALYZE the planner expects a single result, and a join on n
+// alone would read all results of the run for every row.
 const open = statement<[string, number, number], { n: number }>(
   'evals.open-rows',
-  `select w.n from evals.row w where w.run_id = $1 and w.n between $2 and $3
-     and not exists (select 1 from evals.result r where r.run_id = w.run_id and r.n = w.n)
-   order by w.n`,
+  `select n from evals.row where run_id = $1 and n between $2 and $3
+   except select n from evals.result where run_id = $1 and n between $2 and $3
+   order by n`,
 )
 
 /** Rows of a chunk that have no result yet. */
