@@ -124,7 +124,7 @@ const hostileItems: [name: string, schema: Record<string, unknown>, item: unknow
   ['a format nobody knows', { format: 'colour' }, 'x', null],
   ['2^30 ways to fail', doubling('anyOf', { type: 'string' }), 1, /took longer/],
   ['2^30 ways to fit', doubling('allOf', true), 1, /took longer/],
-  ['2^30 ways through oneOf', doubling('oneOf', true), 1, /took longer/],
+  ['2^30 ways through oneOf', doubling('oneOf', true), 1, /took longer|MB of memory/],
   ['a schema that only refers to itself', endless, 1, /refers to itself without end/],
   ['a dynamic reference without end', { $dynamicAnchor: 'a', $dynamicRef: '#a' }, 1, /without end/],
   [
