@@ -92,7 +92,11 @@ test('a page of large responses is cut short, and the next one goes on', async (
   const app = await testApp(t, { SWITCHYARD_HTTP_BODY_BYTES_MAX: String(8 * 1024 * 1024) })
   app.double.decide(() => 'Yes.')
   const ids: string[] = []
-  const image = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(6 * 1024 * 1024)}`, detail: 'auto' }
+  const image = {
+    type: 'input_image',
+    image_url: `data:image/png;base64,${'A'.repeat(6 * 1024 * 1024)}`,
+    detail: 'auto',
+  }
   const input = [{ role: 'user', content: [image] }]
   for (let at = 0; at < 4; at += 1) ids.push((await create(app, { input })).id)
   assert.deepEqual(await listedIds(app, {}), ids.slice(0, 3))
