@@ -47,7 +47,7 @@ export const ciSteps: readonly Step[] = [
   waiting('escape', 80, 'e2e/escape/escape.ts'),
   waiting('engine', 80, 'e2e/chaos/engine.chaos.ts --pieces 200 --rounds 1'),
   waiting('secrets', 80, 'e2e/sandbox/secrets.ts --responses 12'),
-  waiting('evals-chaos', 60, 'e2e/evals/rows.chaos.ts --rows 1000'),
+  waiting('evals-chaos', 40, 'e2e/evals/rows.chaos.ts --rows 1000'),
   waiting('batches', 60, 'e2e/batches/batches.chaos.ts --lines 600 --kills 1'),
   waiting('expiry', 80, 'e2e/chaos/expiry.chaos.ts --files 300 --rounds 1'),
   waiting('webhooks', 80, 'e2e/webhooks/deliver-all.ts --events 600 --kills 1'),
