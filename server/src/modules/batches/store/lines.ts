@@ -36,11 +36,12 @@ export async function insertLines(
   ])
 }
 
+// Both by their ranges: a join that is planned while the batch has few results would read all of them for each line.
 const open = statement<[string, number, number], LineRow>(
   'batches.open-lines',
   `select l.n, l.custom_id, l.byte_offset, l.bytes from batches.line l
    where l.batch_id = $1 and l.n between $2 and $3
-     and not exists (select 1 from batches.result r where r.batch_id = l.batch_id and r.n = l.n)
+     and l.n <> all (array(select r.n from batches.result r where r.batch_id = $1 and r.n between $2 and $3))
    order by l.n`,
 )
 
