@@ -17,6 +17,10 @@ export interface GradeChunkUses extends RunRowsUses, EndUses {
 /** A run that is over leaves nothing to wait for: its rows in hand end at once. */
 const lastRowsMs = 0
 
+/** Far more than kills, deployments and slow limits take: better an end with a reason than a run that never ends. */
+const attemptsMax = 200
+const triedOften = `Some rows were taken up ${attemptsMax} times and came to no result.`
+
 const running = (status: string) => ({ goesOn: status === 'in_progress' })
 
 /** Samples and judges the rows of one chunk that have no result yet. */
@@ -44,6 +48,7 @@ export const gradeChunk = handler({
         },
         async work(lane) {
           try {
+            if (lane.chunk.attempt > attemptsMax) throw new RunCannotGoOn('internal_error', triedOften)
             return await runRows(use, lane)
           } catch (error) {
             if (!(error instanceof RunCannotGoOn)) throw error

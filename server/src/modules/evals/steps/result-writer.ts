@@ -19,6 +19,11 @@ interface Ask {
   readonly entries: readonly UsageEntry[]
 }
 
+/** Of a result that PostgreSQL does not take, whoever it stands beside. */
+interface Unwritten {
+  readonly error: unknown
+}
+
 const resultsPerStatement = 200
 /** Two, so that results gather while one is written and the event loop is not made to wait. */
 const statementsAtOnce = 2
@@ -29,7 +34,7 @@ const waits = { baseMs: 100, maxMs: 2_000, factor: 2, jitter: 0.5 }
 /** Writes the results of rows, those of many rows in one transaction, each with what it used. */
 export class ResultWriter {
   readonly #use: ResultWriterUses
-  readonly #gathered: Gathered<Ask, Written>
+  readonly #gathered: Gathered<Ask, Written | Unwritten>
 
   constructor(use: ResultWriterUses) {
     this.#use = use
@@ -53,7 +58,9 @@ export class ResultWriter {
     const until = performance.now() + writeForMs
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#gathered.ask(ask)
+        const written = await this.#gathered.ask(ask)
+        if (typeof written === 'string') return written
+        throw written.error
       } catch (error) {
         if (!isDatabaseUnavailable(error) || performance.now() > until) throw error
         if (!(await sleep(backoff(waits, tries, Math.random), signal))) throw error
@@ -61,7 +68,28 @@ export class ResultWriter {
     }
   }
 
-  async #write(asks: readonly Ask[]): Promise<Written[]> {
+  /** A result that cannot be written is its own row's trouble, and not that of those beside it. */
+  async #write(asks: readonly Ask[]): Promise<(Written | Unwritten)[]> {
+    try {
+      return await this.#commit(asks)
+    } catch (error) {
+      if (asks.length === 1 || isDatabaseUnavailable(error)) throw error
+      const written: (Written | Unwritten)[] = []
+      for (const ask of asks) written.push(await this.#writeAlone(ask))
+      return written
+    }
+  }
+
+  async #writeAlone(ask: Ask): Promise<Written | Unwritten> {
+    try {
+      const [written] = await this.#commit([ask])
+      return written ?? 'lost'
+    } catch (error) {
+      return { error }
+    }
+  }
+
+  async #commit(asks: readonly Ask[]): Promise<Written[]> {
     return await this.#use.db.tx(async (tx) => {
       const written = await insertResults(
         tx,

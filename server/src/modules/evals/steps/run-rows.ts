@@ -95,8 +95,18 @@ async function runOne(use: RunRowsUses, lane: Lane, plan: RowPlan, progress: Row
     use.log.error({ err: error, runId: name.ownerId, row: n }, 'a row of a run failed')
     outcome = ourFault()
   }
-  const result = { runId: name.ownerId, n, chunk: name.n, attempt: chunk.attempt, ...outcome, usage: meter.use }
-  await use.writer.keep(result, meter, signal)
+  const write = async (ended: RowOutcome) => {
+    const result = { runId: name.ownerId, n, chunk: name.n, attempt: chunk.attempt, ...ended, usage: meter.use }
+    await use.writer.keep(result, meter, signal)
+  }
+  try {
+    await write(outcome)
+  } catch (error) {
+    if (saysNothingOfRow(error) || signal.aborted) throw error
+    // Not even its result can be stored; tried again as it is, it would hold the run up for ever.
+    use.log.error({ err: error, runId: name.ownerId, row: n }, 'the result of a row was refused')
+    await write(ourFault())
+  }
 }
 
 /** Containers of graders are not to be had now. */
