@@ -30,8 +30,8 @@ const waiting = (name: string, shareSeconds: number, command: string): Step => (
  */
 export const ciSteps: readonly Step[] = [
   step('check', 60, 'tools/check.ts'),
-  proof('unit', 40, 'tools/test.ts unit'),
-  proof('integration', 600, 'tools/test.ts int'),
+  proof('unit', 60, 'tools/test.ts unit'),
+  proof('integration', 780, 'tools/test.ts int'),
   proof('compat', 110, 'tools/test.ts compat'),
   proof('dev', 60, 'e2e/dev/dev-journey.ts'),
   proof('isolation', 120, 'e2e/sandbox/isolation.ts --quiet-ms 800 --only bomb,hog,setuid,sockets,link'),
