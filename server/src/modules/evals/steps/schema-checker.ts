@@ -1,4 +1,5 @@
 import { fork, type ChildProcess } from 'node:child_process'
+import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import {
   READY,
@@ -51,6 +52,13 @@ const timeLimits = (usualMs: number, stretch: number): TimeLimits => ({
   busyMs: usualMs * BUSY_SHARE,
 })
 
+/** Code, ours and that of packages, wherever a link puts them; nothing beside it, such as the data of a dev stack. */
+function readable(): string[] {
+  const folder = (name: string) => fileURLToPath(new URL(`../../../../../${name}/`, import.meta.url))
+  const packages = folder('node_modules')
+  return [folder('server'), folder('packages'), packages, `${realpathSync(packages)}/`]
+}
+
 /** One process that checks items, for one caller at a time. */
 export class SchemaChecker {
   readonly #child: ChildProcess
@@ -64,12 +72,11 @@ export class SchemaChecker {
   constructor(limits: CheckerLimits) {
     this.#limits = limits
     const program = new URL('./schema-process.ts', import.meta.url)
-    const installed = fileURLToPath(new URL('../../../../../', import.meta.url))
     this.#child = fork(program, [], {
       // Reading its own program is all it may do: not write, not start anything, not see the environment.
       execArgv: [
         '--permission',
-        `--allow-fs-read=${installed}`,
+        ...readable().map((folder) => `--allow-fs-read=${folder}`),
         `--max-old-space-size=${limits.heapMb}`,
         `--stack-size=${STACK_KB}`,
       ],
