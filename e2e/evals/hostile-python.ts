@@ -66,13 +66,13 @@ const greedy: Written[] = [
   ],
   [
     'printing 1 GB',
-    graderOf("for _ in range(1024): sys.stdout.write('x' * 2**20)\nraise KeyError('printed')"),
-    told(/KeyError: 'printed'|OSError|BrokenPipeError|ValueError|it took longer/),
+    graderOf("for _ in range(1024): sys.stdout.write('x' * 2**20)\nreturn 1"),
+    told(/OSError: .*File too large/),
   ],
   [
     'printing 1 GB of errors',
-    graderOf("for _ in range(1024): os.write(2, b'x' * 2**20)\nraise KeyError('printed')"),
-    told(/KeyError: 'printed'|OSError|BrokenPipeError|it took longer/),
+    graderOf("for _ in range(1024): os.write(2, b'x' * 2**20)\nreturn 1"),
+    told(/OSError: .*File too large/),
   ],
   [
     'a full disk',

@@ -192,9 +192,11 @@ def limit(settings):
 
 def become_row(writer):
     os.setsid()
-    null = os.open('/dev/null', os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
+    os.dup2(os.open('/dev/null', os.O_RDWR), 0)
+    # Nobody reads what is printed. Going to a file, it has the limit of one.
+    printed = os.memfd_create('printed')
+    for fd in (1, 2):
+        os.dup2(printed, fd)
     os.dup2(writer, REPLY_FD, inheritable=False)
     os.closerange(REPLY_FD + 1, DESCRIPTORS_MAX)
     signal.set_wakeup_fd(-1)

@@ -31,6 +31,7 @@ const misdeeds: readonly [name: string, body: string, told: RegExp, imports?: st
     /^(BlockingIOError|it took longer)/,
   ],
   ['8 GB', `return len(b'x' * 8 * 2**30)`, /^MemoryError: a row has at most 768 MiB \(line \d+\)\.$/],
+  ['printing 1 GB', `for _ in range(1024):\n    os.write(1, b'x' * 2**20)\nreturn 1`, /^OSError: .*File too large/],
   [
     'memory of many processes',
     `for _ in range(12):\n    if os.fork() == 0:\n        held = b'x' * 300 * 2**20\n        time.sleep(60)\ntime.sleep(60)`,
