@@ -34,6 +34,7 @@ import { runGraderRoute } from './routes/run-grader.ts'
 import { updateEvalRoute } from './routes/update-eval.ts'
 import { validateGraderRoute } from './routes/validate-grader.ts'
 import { ItemSchemas } from './steps/item-schemas.ts'
+import { Patience } from './steps/patience.ts'
 import { PythonGraders } from './steps/python-graders.ts'
 import { ResultWriter } from './steps/result-writer.ts'
 import { RowReader } from './steps/row-reader.ts'
@@ -132,7 +133,7 @@ export function createEvals(uses: EvalsUses): Evals {
     pages: [reportPage({ db, clock: systemClock }), rowPage({ db, clock: systemClock })],
     handlers: [
       bind(loadRun, { ...ends, files, inference, responses, itemSchemas, rowsMax: uses.rowsMax }),
-      bind(gradeChunk, { ...ends, ...grades, lanes, reader, writer, patienceMs: uses.patienceMs }),
+      bind(gradeChunk, { ...ends, ...grades, lanes, reader, writer, patience: new Patience(uses.patienceMs) }),
     ],
     parts: [itemSchemas.part, python.part],
     workers: [

@@ -137,4 +137,25 @@ test('runs of every kind', async (t) => {
       assert.equal(asked.filter((one) => !one.includes('Judge')).length, 1)
     },
   )
+
+  await t.test(
+    'a row that the provider never takes errs by itself; the others pass, and the run completes',
+    async () => {
+      const refused = Promise.withResolvers<void>()
+      double.decide(async (body) => {
+        if (JSON.stringify(body).includes('Ticket 1')) {
+          refused.resolve()
+          return { status: 503 }
+        }
+        await refused.promise
+        return 'Hardware'
+      })
+      const { id: evalId } = await kit.newEval()
+      const run = await kit.ended(await kit.start(evalId, [ticket(0), ticket(1), ticket(2)]))
+      assert.deepEqual([run.status, run.result_counts], ['completed', { total: 3, errored: 1, failed: 0, passed: 2 }])
+      const [errored] = await kit.items(run, { status: 'error' })
+      assert.equal(errored?.sample.error?.code, 'provider_unavailable')
+      assert.match(errored?.sample.error?.message ?? '', /refused \d+ times, and other rows were answered/)
+    },
+  )
 })

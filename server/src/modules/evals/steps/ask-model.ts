@@ -97,8 +97,10 @@ async function told<Answer>({ signal }: RowCall, ask: () => Promise<Answer>): Pr
     return await ask()
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof ProviderFault && (error.kind === 'rate_limited' || error.kind === 'unavailable')) {
-      throw new TurnedAway(error.retryAfterMs, error)
+    // In the middle of a row that takes several turns it comes as the cause of what a client would be told.
+    const provider = error instanceof Fault ? error.cause : error
+    if (provider instanceof ProviderFault && (provider.kind === 'rate_limited' || provider.kind === 'unavailable')) {
+      throw new TurnedAway(provider.retryAfterMs, provider)
     }
     const fault = httpFault(error, 'input')
     if (!(fault instanceof Fault) || fault.code === 'internal_error') throw error

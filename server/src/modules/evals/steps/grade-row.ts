@@ -32,6 +32,9 @@ export class RowProgress {
   readonly results: CriterionOutcome[] = []
   readonly passed: (boolean | null)[] = []
   error: Reason | null = null
+  refusals = 0
+  askedSince: number | null = null
+  refusedSince: number | null = null
 
   constructor(n: number) {
     this.n = n
@@ -67,7 +70,8 @@ export async function gradeRow(
 
 const samplingOf = ({ asking }: RowPlan) => asking?.sampling ?? noSampling
 
-const errored = (plan: RowPlan, { input }: RowProgress, error: Reason): RowOutcome => ({
+/** A row that comes to no judgement, with what it was asked. */
+export const errored = (plan: RowPlan, { input }: RowProgress, error: Reason): RowOutcome => ({
   status: 'error',
   passed: [],
   sample: shownSample(null, input, samplingOf(plan), error),

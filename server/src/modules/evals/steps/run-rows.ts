@@ -17,7 +17,8 @@ import type { ClaimedChunk } from '../store/chunks.ts'
 import { listOpenRows } from '../store/rows.ts'
 import type { EvalsTables } from '../store/tables.ts'
 import type { GradeUses } from './grade-criterion.ts'
-import { gradeRow, RowProgress, type RowOutcome, type RowPlan } from './grade-row.ts'
+import { errored, gradeRow, RowProgress, type RowOutcome, type RowPlan } from './grade-row.ts'
+import { whyOf, type Patience } from './patience.ts'
 import type { RowReader } from './row-reader.ts'
 import type { ResultWriter } from './result-writer.ts'
 
@@ -27,8 +28,7 @@ export interface RunRowsUses extends GradeUses {
   readonly lanes: Lanes
   readonly reader: RowReader
   readonly writer: ResultWriter
-  /** How long a provider that answers nobody is waited for. */
-  readonly patienceMs: number
+  readonly patience: Patience
 }
 
 type Lane = ChunkLane<ClaimedChunk>
@@ -42,76 +42,73 @@ export async function runRows(use: RunRowsUses, lane: Lane): Promise<number> {
   }
   const open = await listOpenRows(use.db, name.ownerId, { first: chunk.first_row, last: chunk.last_row })
   const rows = open.map((n) => new RowProgress(n))
-  const patience = new Patience(use.patienceMs)
   try {
-    return await workRows(use.lanes, lane, { projectId: chunk.project_id, rows }, (row) =>
-      patience.watch(() => runOne(use, lane, plan, row)),
-    )
+    return await workRows(use.lanes, lane, { projectId: chunk.project_id, rows }, (row) => runOne(use, lane, plan, row))
   } finally {
     // Rows that are left have used what they used.
-    await Promise.all(rows.map(({ meter }) => meter.recordAlone(use.limits)))
-  }
-}
-
-/** A provider may be down for a while; a run does not wait for it for ever. */
-class Patience {
-  readonly #forMs: number
-  #downSince: number | null = null
-
-  constructor(forMs: number) {
-    this.#forMs = forMs
-  }
-
-  async watch(work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-      this.#downSince = null
-    } catch (error) {
-      if (!(error instanceof TurnedAway)) throw error
-      this.#downSince ??= performance.now()
-      const minutes = Math.round(this.#forMs / 6_000) / 10
-      if (performance.now() - this.#downSince < this.#forMs) throw error
-      const cause = error.cause instanceof Error ? ` ${error.cause.message}` : ''
-      throw new RunCannotGoOn('provider_unavailable', `No row could be asked for ${minutes} minutes.${cause}`, {
-        cause: error,
-      })
+    const recorded = await Promise.allSettled(rows.map(({ meter }) => meter.recordAlone(use.limits)))
+    for (const one of recorded) {
+      if (one.status === 'rejected') use.log.error({ err: one.reason, runId: name.ownerId }, 'usage of a row is lost')
     }
   }
 }
 
 async function runOne(use: RunRowsUses, lane: Lane, plan: RowPlan, progress: RowProgress): Promise<void> {
-  const { name, chunk, signal } = lane
-  const { org_id: orgId, project_id: projectId, key_id: keyId } = chunk
-  const { meter, n } = progress
-  const grading = { charged: { orgId, projectId, keyId }, meter, signal, runId: name.ownerId }
-  let outcome: RowOutcome
+  const outcome = await outcomeOf(use, lane, plan, progress)
   try {
-    const row = await use.reader.read(name.ownerId, n)
-    outcome = await gradeRow(use, plan, row, progress, grading)
+    await keep(use, lane, progress, outcome)
   } catch (error) {
-    signal.throwIfAborted()
-    if (isNoRoom(error)) throw new TurnedAway(error instanceof Fault ? error.retryAfterMs : undefined, error)
-    if (saysNothingOfRow(error)) throw error
-    use.log.error({ err: error, runId: name.ownerId, row: n }, 'a row of a run failed')
-    outcome = ourFault()
-  }
-  const write = async (ended: RowOutcome) => {
-    const result = { runId: name.ownerId, n, chunk: name.n, attempt: chunk.attempt, ...ended, usage: meter.use }
-    await use.writer.keep(result, meter, signal)
-  }
-  try {
-    await write(outcome)
-  } catch (error) {
-    if (saysNothingOfRow(error) || signal.aborted) throw error
+    if (saysNothingOfRow(error) || lane.signal.aborted) throw error
     // Not even its result can be stored; tried again as it is, it would hold the run up for ever.
-    use.log.error({ err: error, runId: name.ownerId, row: n }, 'the result of a row was refused')
-    await write(ourFault())
+    use.log.error({ err: error, runId: lane.name.ownerId, row: progress.n }, 'the result of a row was refused')
+    await keep(use, lane, progress, ourFault())
   }
 }
 
-/** Containers of graders are not to be had now. */
-const isNoRoom = (error: unknown) =>
-  error instanceof ContainerLost || (error instanceof Fault && error.code === 'server_overloaded')
+/** How a row ends. Throws what says nothing about it: it is taken up again. */
+async function outcomeOf(use: RunRowsUses, lane: Lane, plan: RowPlan, progress: RowProgress): Promise<RowOutcome> {
+  const { chunk, signal } = lane
+  const { ownerId: runId } = lane.name
+  const { org_id: orgId, project_id: projectId, key_id: keyId } = chunk
+  const { meter, n } = progress
+  use.patience.asking(progress)
+  try {
+    const row = await use.reader.read(runId, n)
+    const outcome = await gradeRow(use, plan, row, progress, {
+      charged: { orgId, projectId, keyId },
+      meter,
+      signal,
+      runId,
+    })
+    if (meter.entries.length > 0) use.patience.answered(runId)
+    return outcome
+  } catch (error) {
+    signal.throwIfAborted()
+    const refusal = refusalOf(error)
+    if (refusal !== null) {
+      if (!use.patience.isOver(runId, progress, refusal)) throw refusal
+      const message = `It was refused ${progress.refusals} times, and other rows were answered. ${whyOf(refusal)}`
+      return errored(plan, progress, { code: 'provider_unavailable', message: message.trim() })
+    }
+    if (saysNothingOfRow(error)) throw error
+    use.log.error({ err: error, runId, row: n }, 'a row of a run failed')
+    return ourFault()
+  }
+}
+
+async function keep(use: RunRowsUses, lane: Lane, { n, meter }: RowProgress, outcome: RowOutcome): Promise<void> {
+  const { ownerId: runId, n: chunk } = lane.name
+  const result = { runId, n, chunk, attempt: lane.chunk.attempt, ...outcome, usage: meter.use }
+  await use.writer.keep(result, meter, lane.signal)
+}
+
+/** The provider has no room, or containers of graders are not to be had now. */
+function refusalOf(error: unknown): TurnedAway | null {
+  if (error instanceof TurnedAway) return error
+  if (error instanceof ContainerLost) return new TurnedAway(undefined, error)
+  if (error instanceof Fault && error.code === 'server_overloaded') return new TurnedAway(error.retryAfterMs, error)
+  return null
+}
 
 function ourFault(): RowOutcome {
   const error = { code: 'internal_error', message: 'Something went wrong on our side.' }
@@ -120,7 +117,6 @@ function ourFault(): RowOutcome {
 
 function saysNothingOfRow(error: unknown): boolean {
   return (
-    error instanceof TurnedAway ||
     error instanceof StepOver ||
     error instanceof RunCannotGoOn ||
     error instanceof CacheUnavailable ||
