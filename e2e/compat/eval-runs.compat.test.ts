@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NotFoundError, toFile, type OpenAI } from 'openai'
-import type { EvalCreateParams } from 'openai/resources/evals/evals'
 import type { RunCreateParams, RunRetrieveResponse } from 'openai/resources/evals/runs/runs'
 import { openSink } from '#modules/webhooks/testing/sink.ts'
 import { becomesTrue } from '../../dev/engines/wait-until.ts'
 import { snapshotOf } from '../../server/test/double-models.ts'
+import { ticketEval as evalParams } from './testing/ticket-eval.ts'
 import { useDoubleStack } from './testing/use-double-stack.ts'
 
 const { stack, double } = useDoubleStack()
@@ -16,28 +16,6 @@ const tickets = [
   { ticket_text: "I'm in vim and I can't quit!", correct_label: 'Software' },
   { ticket_text: 'Best restaurants in Cleveland?', correct_label: 'Other' },
 ]
-
-const evalParams: EvalCreateParams = {
-  name: 'IT Ticket Categorization',
-  data_source_config: {
-    type: 'custom',
-    item_schema: {
-      type: 'object',
-      properties: { ticket_text: { type: 'string' }, correct_label: { type: 'string' } },
-      required: ['ticket_text', 'correct_label'],
-    },
-    include_sample_schema: true,
-  },
-  testing_criteria: [
-    {
-      type: 'string_check',
-      name: 'Match output to human label',
-      input: '{{ sample.output_text }}',
-      operation: 'eq',
-      reference: '{{ item.correct_label }}',
-    },
-  ],
-}
 
 const instructions = 'Categorize this IT support ticket into Hardware, Software, or Other.'
 

@@ -1,32 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BadRequestError, NotFoundError } from 'openai'
-import type { EvalCreateParams } from 'openai/resources/evals/evals'
+import { ticketEval as params } from './testing/ticket-eval.ts'
 import { useDoubleStack } from './testing/use-double-stack.ts'
 
 const { stack, double } = useDoubleStack()
-
-const params: EvalCreateParams = {
-  name: 'IT Ticket Categorization',
-  data_source_config: {
-    type: 'custom',
-    item_schema: {
-      type: 'object',
-      properties: { ticket_text: { type: 'string' }, correct_label: { type: 'string' } },
-      required: ['ticket_text', 'correct_label'],
-    },
-    include_sample_schema: true,
-  },
-  testing_criteria: [
-    {
-      type: 'string_check',
-      name: 'Match output to human label',
-      input: '{{ sample.output_text }}',
-      operation: 'eq',
-      reference: '{{ item.correct_label }}',
-    },
-  ],
-}
 
 test('an eval is made, read, renamed, listed and deleted with the SDK', async () => {
   const { client: open } = await stack().newProject('evals')
