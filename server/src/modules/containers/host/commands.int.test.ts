@@ -86,6 +86,16 @@ for (const runtime of runtimes) {
       assert.deepEqual(stdout.trim().split('\n'), ['sleep 1111', 'sleep 2222'])
     })
 
+    await group.test('a command that removes or replaces its record has printed what it printed', async () => {
+      const container = await HostedContainer.create(app)
+      for (let round = 0; round < 5; round += 1) {
+        const { stdout, stderr } = await container.sh(
+          `rm -f /run/spool/*/std*; echo said; echo told >&2; ln -s /etc/passwd /run/spool/*/stdout 2>/dev/null; true`,
+        )
+        assert.deepEqual([stdout, stderr], ['said\n', 'told\n'])
+      }
+    })
+
     await group.test('a cancel ends what runs, and what comes after it is not begun', async () => {
       const container = await HostedContainer.create(app)
       let begun = false

@@ -62,7 +62,7 @@ export async function runCommand(
   if (Buffer.byteLength(command.text) > commandBytesMax || command.text.includes('\0')) {
     return refused(`a command has at most ${commandBytesMax} bytes and no NUL character`)
   }
-  const spool = new Spool(box.folder.spool, name, command.captureBytes)
+  await using spool = new Spool(box.folder.spool, name, command.captureBytes)
   const startedAt = Date.now()
   const killsBefore = await countMemoryKills(box.engineId)
   const renewed = (await box.ledger.begin(name, command.responseId)) && (await begin(use, box, spool, command))

@@ -1,5 +1,5 @@
 import { constants, watch } from 'node:fs'
-import { chown, mkdir, open, statfs } from 'node:fs/promises'
+import { chown, mkdir, open, statfs, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { removeTree } from './remove-tree.ts'
@@ -12,7 +12,7 @@ const recordBytesMax = 4_096
 const roomBytes = 3 * captureBytes
 const roomFiles = 32
 const chunkBytes = 64 * 1024
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants
 
 export interface ExitRecord {
   readonly outcome: 'exit' | 'timeout' | 'cancelled'
@@ -21,7 +21,8 @@ export interface ExitRecord {
 
 /**
  * The folder in which a command leaves its record. It belongs to the command's user, who may put anything in the place of
- * these files: links are not followed, what is no regular file is not read, and every read is bounded.
+ * these files, or remove them: links are not followed, what is no regular file is not read, and every read is bounded. What
+ * it prints is read from files that were opened before it began.
  */
 export class Spool {
   readonly folder: string
@@ -39,6 +40,7 @@ export class Spool {
     if (bavail * bsize < roomBytes || ffree < roomFiles) return false
     await mkdir(this.folder, { mode: 0o700 })
     if (process.getuid?.() === 0) await chown(this.folder, uid, uid)
+    await Promise.all([this.#streams.stdout.make(uid), this.#streams.stderr.make(uid)])
     return true
   }
 
@@ -58,7 +60,7 @@ export class Spool {
 
   /** Null while the command runs. */
   async findRecord(): Promise<ExitRecord | null> {
-    const text = await readBounded(join(this.folder, 'exit'), 0, recordBytesMax)
+    const text = await readBounded(join(this.folder, 'exit'), recordBytesMax)
     if (text === null || text.length === 0) return null
     try {
       return readRecord(JSON.parse(text.toString()))
@@ -101,12 +103,18 @@ export class Spool {
   async remove(): Promise<void> {
     await removeTree(this.folder)
   }
+
+  /** What is held open cannot be unmounted. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#streams.stdout.close(), this.#streams.stderr.close()])
+  }
 }
 
 class Stream {
   readonly #path: string
   readonly #decoder = new StringDecoder('utf8')
   readonly #max: number
+  #file: FileHandle | null = null
   #at = 0
 
   constructor(path: string, max: number) {
@@ -114,11 +122,22 @@ class Stream {
     this.#max = max
   }
 
+  async make(uid: number): Promise<void> {
+    this.#file = await open(this.#path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o644)
+    if (process.getuid?.() === 0) await this.#file.chown(uid, uid)
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close()
+    this.#file = null
+  }
+
   async take(): Promise<string> {
+    this.#file ??= await openPlain(this.#path)
     let text = ''
-    while (this.#at < this.#max) {
-      const bytes = await readBounded(this.#path, this.#at, Math.min(chunkBytes, this.#max - this.#at))
-      if (bytes === null || bytes.length === 0) break
+    while (this.#file !== null && this.#at < this.#max) {
+      const bytes = await readFrom(this.#file, this.#at, Math.min(chunkBytes, this.#max - this.#at))
+      if (bytes.length === 0) break
       this.#at += bytes.length
       text += this.#decoder.write(bytes)
     }
@@ -138,15 +157,19 @@ async function openPlain(path: string) {
   return null
 }
 
-async function readBounded(path: string, at: number, max: number): Promise<Buffer | null> {
+async function readBounded(path: string, max: number): Promise<Buffer | null> {
   const file = await openPlain(path)
   if (file === null) return null
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(max), 0, max, at)
-    return buffer.subarray(0, bytesRead)
+    return await readFrom(file, 0, max)
   } finally {
     await file.close()
   }
+}
+
+async function readFrom(file: FileHandle, at: number, max: number): Promise<Buffer> {
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(max), 0, max, at)
+  return buffer.subarray(0, bytesRead)
 }
 
 function readRecord(value: unknown): ExitRecord {
