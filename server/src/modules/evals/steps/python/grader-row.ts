@@ -6,6 +6,8 @@ export class GraderRow {
   tries = 0
   /** How often the harness was lost while it was graded: it may be to blame, and is tried alone. */
   losses = 0
+  /** It was in a batch that ended and left no report: tried alone too. */
+  suspected = false
   readonly score: Promise<number>
   #settled = false
   readonly #resolve: (score: number) => void

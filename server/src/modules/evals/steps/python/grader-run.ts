@@ -22,6 +22,8 @@ export interface GraderRunUses {
 const pauses = { baseMs: 200, maxMs: 2_000, factor: 3, jitter: 0.3 }
 /** An exit code above it says which signal ended the harness. */
 const signalCode = 128
+/** Of a harness that came to its end, which it would have said, and of a record that cannot be read. */
+const forgedCodes = [0, 255]
 
 /** Rows of one run that wait for its Python graders. One batch at a time, all of one source. */
 export class GraderRun {
@@ -98,7 +100,7 @@ export class GraderRun {
   #takeBatch(source: string): GraderRow[] {
     const lane = this.#lanes.get(source) ?? []
     this.#lanes.delete(source)
-    const suspect = lane.findIndex(({ losses }) => losses > 0)
+    const suspect = lane.findIndex(({ losses, suspected }) => suspected || losses > 0)
     const batch = suspect < 0 ? lane.splice(0, this.#batchLength(lane)) : lane.splice(suspect, 1)
     if (lane.length > 0) this.#lanes.set(source, lane)
     return batch
@@ -175,7 +177,13 @@ function judge(
   if (report.ended && begun === undefined && progressed) return true
   if (report.ended || begun === undefined) {
     const cause = report.spoiled ?? `${JSON.stringify(outcome)} ${stderr}`
-    letDown(progressed ? [begun] : rows, new Error(`a batch of a Python grader was not begun: ${cause}`), bounds)
+    const forged = rows.length === 1 && complete && outcome.type === 'exit' && forgedCodes.includes(outcome.exit_code)
+    const error = forged
+      ? graderFailed('it touched the record of its batch')
+      : new Error(`a batch of a Python grader was not begun: ${cause}`)
+    letDown(progressed ? [begun] : rows, error, bounds)
+    // One of them may have forged the record: each is tried alone, and whoever did it harms nobody else.
+    for (const row of rows) row.suspected = true
     return progressed
   }
   // Where the end of the harness was recorded, so was everything that it printed before it.

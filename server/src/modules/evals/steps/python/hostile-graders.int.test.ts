@@ -99,7 +99,12 @@ const misdeeds: readonly [name: string, body: string, told: RegExp, imports?: st
   [
     'no files left',
     `os.system('rm -rf /mnt/data/* /tmp/* /run/spool/*/* 2>/dev/null')\nos.chmod('/mnt/data', 0)\nraise KeyError('done')`,
-    /^(KeyError: 'done'|it ended the process that grades)/,
+    /^KeyError: 'done'/,
+  ],
+  [
+    'a forged record',
+    `for name in os.listdir('/run/spool'):\n    with open(f'/run/spool/{name}/exit', 'w') as file:\n        file.write('{"outcome":"exit","exit_code":0}')\ntime.sleep(60)`,
+    /^it (ended the process that grades|touched the record of its batch|took longer)/,
   ],
   ['many files', `for n in range(5000): open(f'/tmp/{n}', 'w').close()\nraise KeyError('done')`, /^KeyError: 'done'/],
   [
