@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import { Fault } from '#platform/errors/fault.ts'
+import { isStorable } from '#platform/std/storable-text.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Tracing } from '#platform/telemetry/trace.ts'
 import type { ServedRequest } from '../access-log.ts'
@@ -117,8 +118,10 @@ async function showPage(page: Page, request: FastifyRequest, reply: FastifyReply
     if (page.needs !== '' && granted !== null && !granted.has(page.needs)) {
       throw new Fault('insufficient_permissions', `The key that you signed in with lacks the scope ${page.needs}.`)
     }
-    const query = new URLSearchParams(request.query as string)
-    const shown = await page.show({ scope, params: request.params as Record<string, string>, query })
+    const params = request.params as Record<string, string>
+    // An id that cannot be stored cannot exist.
+    if (!Object.values(params).every(isStorable)) throw noSuchPath()
+    const shown = await page.show({ scope, params, query: new URLSearchParams(request.query as string) })
     if ('location' in shown) return await reply.redirect(shown.location, 303)
     if (shown.refreshSeconds !== undefined) reply.header('refresh', String(shown.refreshSeconds))
     send(use, reply, 200, shown, project)

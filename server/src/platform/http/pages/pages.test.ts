@@ -4,6 +4,7 @@ import { describe, test, type TestContext } from 'node:test'
 import type { KeyId } from '@switchyard/contracts/ids.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { createSealer } from '#platform/secrets/seal.ts'
+import { isStorable } from '#platform/std/storable-text.ts'
 import type { Principal } from '../principal.ts'
 import { principals, testServer } from '../testing/test-server.ts'
 import { html } from './html.ts'
@@ -24,6 +25,7 @@ async function dashboard(t: TestContext, publicUrl = 'http://127.0.0.1') {
     clock: { now: () => now },
   })
   const show = async ({ params }: { params: Readonly<Record<string, string>> }) => {
+    assert.ok(isStorable(params['thing_id'] ?? ''), 'PostgreSQL would not take it')
     if (params['thing_id'] !== 'thing_1') throw new Fault('not_found', 'No such <thing>.')
     return { title: 'A <thing>', main: html`<p>It is here.</p>`, refreshSeconds: 5 }
   }
@@ -107,7 +109,9 @@ describe('a page', () => {
     const { cookie } = await signIn()
     const gone = await get('/dashboard/things/thing_2', { cookie })
     assert.deepEqual([gone.status, (await gone.text()).includes('No such &lt;thing&gt;.')], [404, true])
-    assert.equal((await get('/dashboard/nothing/at/all', { cookie })).status, 404)
+    for (const path of ['/dashboard/things/a%00b', '/dashboard/nothing/at/all']) {
+      assert.equal((await get(path, { cookie })).status, 404, path)
+    }
     inForce.set(keyId, principals['sk-proj-narrow'] as Principal)
     const narrow = await get(things, { cookie })
     assert.deepEqual([narrow.status, (await narrow.text()).includes('lacks the scope things.write')], [403, true])
