@@ -44,7 +44,7 @@ const binary: ReadonlyMap<string, (left: number, right: number) => number> = new
   ['**', (left: number, right: number) => left ** right],
 ])
 
-const token = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/(),]))/y
+const token = /\s*(?:((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|(\*\*|[-+*/^(),]))/y
 
 function tokensOf(text: string): string[] {
   const tokens: string[] = []
@@ -127,7 +127,7 @@ class Reader {
 
   #power(): void {
     this.#value()
-    if (this.#take('**') === null) return
+    if (this.#take('**', '^') === null) return
     this.#depth += 1
     if (this.#depth > depthMax) throw new FormulaError(`it is nested more than ${depthMax} levels deep`)
     this.#signed()
