@@ -10,7 +10,7 @@ export const itemSchemaBytesMax = 256 * 1024
 export const itemSchemaDepthMax = 50
 /** Longer data goes into a file. */
 export const fileContentRowsMax = 10_000
-export const storedCompletionsMax = 100_000
+const storedCompletionsMax = 100_000
 const filterPairsMax = 16
 const filterBytesMax = 16 * 1024
 const namesMax = 100

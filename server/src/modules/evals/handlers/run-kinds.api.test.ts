@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createChatCompletion } from '@switchyard/contracts/chat-completions.ts'
 import { sql } from 'kysely'
 import { evalsKit, sampled, ticket } from '../testing/evals-kit.ts'
 
@@ -30,7 +31,7 @@ const exact = {
 }
 
 test('runs of every kind', async (t) => {
-  const kit = await evalsKit(t, { SWITCHYARD_EVALS_PATIENCE_MS: '1000' })
+  const kit = await evalsKit(t, { SWITCHYARD_EVALS_PATIENCE_MS: '1000', SWITCHYARD_EVALS_ROWS_MAX: '3' })
   const { double } = kit.app
 
   await t.test('models judge, and what they used is counted by model', async () => {
@@ -102,6 +103,28 @@ test('runs of every kind', async (t) => {
     const items = await kit.items(run)
     assert.deepEqual([items[0]?.sample.model, items[2]?.sample.error?.code], ['theirs', 'template_error'])
     assert.equal(double.requests.length, asked)
+  })
+
+  await t.test('more rows than a run may have end it, whatever its source', async () => {
+    double.decide(() => 'Yes.')
+    const body = { model: 'double-chat', messages: [{ role: 'user', content: 'Hello.' }], store: true }
+    for (let at = 0; at < 4; at += 1) await kit.app.call(createChatCompletion, { body })
+    const filed = await kit.start(
+      (await kit.newEval()).id,
+      [0, 1, 2, 3].map((at) => ticket(at)),
+    )
+    const logs = await kit.newEval({
+      data_source_config: { type: 'logs' },
+      testing_criteria: [{ ...exact, reference: 'yes' }],
+    })
+    const source = { type: 'stored_completions' }
+    const stored = await kit.create(logs.id, { data_source: { type: 'completions', source } })
+    for (const run of [filed, stored]) {
+      const { status, error } = await kit.ended(run)
+      assert.deepEqual([status, error?.code], ['failed', 'too_many_rows'])
+    }
+    const some = { type: 'completions', source: { ...source, limit: 3 } }
+    assert.equal((await kit.ended(await kit.create(logs.id, { data_source: some }))).result_counts.passed, 3)
   })
 
   await t.test('an answer in JSON is read with its fields', async () => {

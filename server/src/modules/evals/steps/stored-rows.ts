@@ -1,8 +1,4 @@
-import {
-  storedCompletionsMax,
-  type ResponsesSource,
-  type StoredCompletionsSource,
-} from '@switchyard/contracts/evals/data-sources.ts'
+import type { ResponsesSource, StoredCompletionsSource } from '@switchyard/contracts/evals/data-sources.ts'
 import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { StoredItem } from '@switchyard/contracts/responses/items.ts'
 import type { Inference, StoredCompletion } from '#modules/inference/index.ts'
@@ -19,8 +15,8 @@ export type StoredRow = Omit<SoundRow, 'name'>
 
 /** Read at once; a page of large ones has fewer. */
 const pageRowsMax = 100
-/** Where the source names no limit of its own. */
-const storedRowsMax = storedCompletionsMax
+/** Where the source names none: who reads ends a run that has too many rows. */
+const noLimit = Number.POSITIVE_INFINITY
 /** The last second of the year 9999: what is later is no time. */
 const secondsMax = 253_402_300_799
 
@@ -41,7 +37,7 @@ export function rowsOfCompletions(
     model,
   }
   const list = (page: Page) => use.inference.listStored(projectId, filter, page)
-  return paged(list, rowOfCompletion, source.limit ?? storedRowsMax)
+  return paged(list, rowOfCompletion, source.limit ?? noLimit)
 }
 
 /** Stored responses as rows, in the same form. */
@@ -63,7 +59,7 @@ export function rowsOfResponses(
     users: source.users ?? null,
   }
   const list = (page: Page) => use.responses.listLogged(projectId, filter, page)
-  return paged(list, rowOfResponse, storedRowsMax)
+  return paged(list, rowOfResponse, noLimit)
 }
 
 interface Page {
