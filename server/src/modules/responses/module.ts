@@ -1,3 +1,4 @@
+import type { Response } from '@switchyard/contracts/responses/response.ts'
 import type { ContainerShell } from '#modules/containers/index.ts'
 import type { Files } from '#modules/files/index.ts'
 import type { Inference } from '#modules/inference/index.ts'
@@ -43,7 +44,7 @@ import { responsesSockets } from './socket/open-socket.ts'
 import { LeftOpen } from './steps/left-open.ts'
 import { listLogged, type LoggedResponse } from './steps/list-logged.ts'
 import { nodeLease } from './steps/node-lease.ts'
-import { answer, type Answered, type AskedAnswer } from './steps/answer.ts'
+import { answer, type AskedAnswer } from './steps/answer.ts'
 import { createContextReader } from './steps/read-context.ts'
 import { runLine, type LineOfBatch } from './steps/run-line.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
@@ -88,7 +89,7 @@ export interface Responses {
   /** Carries out a line of a batch. */
   runLine(line: LineOfBatch): Promise<void>
   /** A whole answer of which nothing is stored: keeping it, and what it used, is the caller's. */
-  answer(asked: AskedAnswer): Promise<Answered>
+  answer(asked: AskedAnswer): Promise<Response>
   /**
    * Stored responses that were completed, oldest first, from after an id on. A page holds no more than `limit`, and fewer
    * where they are large; an empty one is the end.

@@ -79,9 +79,8 @@ export async function askResponse(use: AskUses, call: RowCall, body: Record<stri
     } as const
     const charged = { ...call.charged, requestId: newRequestId() }
     const admission = await use.limits.admitWork(charged, work, call.signal)
-    const { response, entries, settle } = await use.responses.answer({ admission, body: asked, signal: call.signal })
-    call.meter.add(entries, settle)
-    return response
+    const used = call.meter.add.bind(call.meter)
+    return await use.responses.answer({ admission, body: asked, signal: call.signal, used })
   })
 }
 

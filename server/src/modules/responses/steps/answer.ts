@@ -19,25 +19,22 @@ export interface AskedAnswer {
   readonly admission: Admission
   readonly body: CreateResponse
   readonly signal: AbortSignal
-}
-
-export interface Answered {
-  readonly response: Response
-  /** For the ledger, in the transaction that keeps the answer. */
-  readonly entries: readonly UsageEntry[]
-  /** Once they are in the ledger: gives back what was reserved and not used. */
-  settle(): void
+  /**
+   * Told once, before it answers or throws, what was used: for the ledger, in the transaction that keeps what becomes of
+   * it. `settle` comes after that, and gives back what was reserved and not used.
+   */
+  used(entries: readonly UsageEntry[], settle: () => void): void
 }
 
 /**
  * A whole answer for work of our own (a row of an eval). Nothing of it is stored, and nobody is told: both are the caller's.
  * Throws what a client would have been told when it failed, and the provider's own fault when the first turn was turned
- * away; what it had used until then is in the ledger.
+ * away.
  */
 export async function answer(
   use: AcceptUses & ForegroundUses,
-  { admission, body, signal }: AskedAnswer,
-): Promise<Answered> {
+  { admission, body, signal, used }: AskedAnswer,
+): Promise<Response> {
   const accepted = await accept(use, meteringFor(admission), { ...body, store: false }).catch((error: unknown) => {
     admission.leave()
     throw error
@@ -46,30 +43,26 @@ export async function answer(
   admission.handOver()
   const { live } = accepted
   const keeping = keepContainer(use, live.asked.shellPlace)
-  const over: { end: { ended: LiveResponse; ending: Ending; meters: readonly TurnMeter[] } | null } = { end: null }
+  const over: { end: { ended: LiveResponse; ending: Ending } | null } = { end: null }
   const close = async (ended: LiveResponse, ending: Ending, meters: readonly TurnMeter[]): Promise<Date> => {
     clearInterval(keeping ?? undefined)
     leaveShell(use, live.id, live.asked.shellPlace, signal.aborted ? 'stopped' : 'ended')
-    over.end = { ended, ending, meters }
+    const entries = entriesOf(live, meters)
+    const settle = () => settleTurns(use.limits, live, meters, entries)
+    // One that failed may be asked again, and must not wait for what it has reserved itself.
+    const failed = ending.status === 'failed'
+    if (failed) settle()
+    used(entries, failed ? () => {} : settle)
+    over.end = { ended, ending }
     return new Date()
   }
   await runInline(use, { accepted, createdAt: new Date(), tell: false, generate: true, signal, close }).next()
   if (over.end === null) throw new Error('a response that ran has an end')
-  const { ended, ending, meters } = over.end
-  const entries = entriesOf(live, meters)
-  const settle = () => settleTurns(use.limits, live, meters, entries)
-  if (!signal.aborted && ending.status !== 'failed') {
-    return { response: responseView(stateOf(accepted, ended, new Date(), { ending, at: new Date() })), entries, settle }
-  }
-  try {
-    await Promise.all(entries.map((entry) => use.limits.recordAlone(entry)))
-  } finally {
-    settle()
-  }
+  const { ended, ending } = over.end
   signal.throwIfAborted()
-  throw refusedAtFirst(ended, ending) ?? httpFault(causeOf(ending), 'input')
+  if (ending.status === 'failed') throw refusedAtFirst(ended, ending) ?? httpFault(causeOf(ending), 'input')
+  return responseView(stateOf(accepted, ended, new Date(), { ending, at: new Date() }))
 }
 
-const causeOf = (ending: Ending): unknown =>
-  (ending.status === 'failed' && ending.cause) ||
-  new Fault('internal_error', ending.status === 'failed' ? ending.error.message : 'The response was stopped.')
+const causeOf = ({ cause, error }: Extract<Ending, { status: 'failed' }>): unknown =>
+  cause ?? new Fault('internal_error', error.message)
