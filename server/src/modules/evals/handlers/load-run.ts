@@ -20,6 +20,9 @@ const leaseMs = 30_000
 const stalledMs = 30_000
 /** About so many rows belong to one step: few enough to be done in minutes, enough to make its own cost small. */
 const rowsPerChunk = 100
+/** Far more than kills, deployments and a storage that is away for an hour take: better an end with a reason than none. */
+const attemptsMax = 200
+const triedOften = `The source was read ${attemptsMax} times and never to its end.`
 
 /** Reads the rows of a run and lets it begin, or fail. */
 export const loadRun = handler({
@@ -42,6 +45,7 @@ export const loadRun = handler({
     if (found === null) throw new Finished('its eval is gone')
     const config = found.data_source_config as CreateDataSourceConfig
     try {
+      if (run.attempt > attemptsMax) throw new RunCannotGoOn('source_unreadable', triedOften)
       const total = await orSuperseded(loadRows(use, run, config, held.signal), held.signal)
       await use.db.tx(async (tx) => {
         fenced(await markLoaded(tx, id, run.attempt, total))

@@ -4,7 +4,7 @@ import { fenced } from '#platform/durable/fence.ts'
 import type { ParsedRow, SoundRow } from '../domain/parse-row.ts'
 import { RunCannotGoOn } from '../domain/run-cannot-go-on.ts'
 import type { ClaimedRun } from '../store/lifecycle.ts'
-import { clearRows, insertRows, type NewRow } from '../store/rows.ts'
+import { clearRows, countRows, insertRows, type NewRow } from '../store/rows.ts'
 import type { EvalsTables } from '../store/tables.ts'
 import type { ItemSchemas } from './item-schemas.ts'
 import { mayChange, readSource, type ReadSourceUses, type Source } from './read-source.ts'
@@ -28,6 +28,7 @@ export async function loadRows(
 ): Promise<number> {
   const source = narrowed(run.data_source.source, config)
   if (mayChange(source)) await clearRows(use.db, run.id, run.attempt)
+  const written = await countRows(use.db, run.id)
   const schema = config.type === 'custom' ? config.item_schema : null
   let rows: NewRow[] = []
   let sound: { at: number; row: SoundRow }[] = []
@@ -44,6 +45,11 @@ export async function loadRows(
   for await (const parsed of readSource(use, run.project_id, source)) {
     signal.throwIfAborted()
     if (total >= use.rowsMax) throw new RunCannotGoOn('too_many_rows', `A run has at most ${use.rowsMax} rows.`)
+    if (total < written) {
+      // By an earlier attempt, with everything before it.
+      total += 1
+      continue
+    }
     const row = rowOf(total, parsed)
     total += 1
     if (!('error' in parsed)) sound.push({ at: rows.length, row: parsed })
@@ -60,8 +66,7 @@ export async function loadRows(
 function narrowed(source: Source, config: CreateDataSourceConfig): Source {
   if (config.type === 'custom' || config.metadata == null) return source
   if (source.type !== 'stored_completions' && source.type !== 'responses') return source
-  const wanted = Object.entries(config.metadata).map(([key, value]) => [key, String(value)] as const)
-  return { ...source, metadata: { ...source.metadata, ...Object.fromEntries(wanted) } }
+  return { ...source, metadata: { ...source.metadata, ...config.metadata } }
 }
 
 function rowOf(n: number, parsed: ParsedRow): NewRow {

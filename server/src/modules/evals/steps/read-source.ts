@@ -1,6 +1,7 @@
 import type { RunDataSource } from '@switchyard/contracts/evals/data-sources.ts'
 import type { FileId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Files } from '#modules/files/index.ts'
+import { BlobMissing } from '#platform/blobs/blobs.ts'
 import { splitLines } from '#platform/std/split-lines.ts'
 import { checkRow, parseLine, rowBytesMax, type ParsedRow, type SoundRow } from '../domain/parse-row.ts'
 import { RunCannotGoOn } from '../domain/run-cannot-go-on.ts'
@@ -39,8 +40,13 @@ export async function* readSource(
 async function* linesOf(use: ReadSourceUses, projectId: ProjectId, id: FileId): AsyncGenerator<ParsedRow, void, void> {
   const file = await use.files.open(projectId, id)
   if (file === null) throw new RunCannotGoOn('file_not_found', 'The file of the run was deleted or has expired.')
-  for await (const { n, content } of splitLines(await file.stream(), rowBytesMax)) {
-    if (content === null || !isBlank(content)) yield parseLine(content, n)
+  try {
+    for await (const { n, content } of splitLines(await file.stream(), rowBytesMax)) {
+      if (content === null || !isBlank(content)) yield parseLine(content, n)
+    }
+  } catch (error) {
+    if (!(error instanceof BlobMissing)) throw error
+    throw new RunCannotGoOn('source_unreadable', 'The content of the file is not there.', { cause: error })
   }
 }
 

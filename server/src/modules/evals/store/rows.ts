@@ -52,6 +52,16 @@ export async function clearRows(db: Db<EvalsTables>, runId: string, attempt: num
   await db.run(clear, [runId, attempt])
 }
 
+const count = statement<[string], { count: number }>(
+  'evals.count-rows',
+  `select coalesce(max(n) + 1, 0) as count from evals.row where run_id = $1`,
+)
+
+/** How far the rows of a run are written, asked by the attempt that has it: they are written in order, without a gap. */
+export async function countRows(db: Db<EvalsTables>, runId: string): Promise<number> {
+  return (await db.run(count, [runId]))[0]?.count ?? 0
+}
+
 export interface GradedRow {
   n: number
   item: Record<string, unknown>

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createResponse, deleteResponse } from '@switchyard/contracts/responses/operations.ts'
 import type { Response } from '@switchyard/contracts/responses/response.ts'
+import { newId } from '#platform/std/ids.ts'
+import { sql } from 'kysely'
 import { snapshotOf } from '../../../../test/double-models.ts'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
 
@@ -101,4 +103,24 @@ test('a page of large responses is cut short, and the next one goes on', async (
   for (let at = 0; at < 4; at += 1) ids.push((await create(app, { input })).id)
   assert.deepEqual(await listedIds(app, {}), ids.slice(0, 3))
   assert.deepEqual(await listedIds(app, {}, ids[2]), ids.slice(3))
+})
+
+test('the few that are wanted are found among many, whatever looking through all of them takes', async (t) => {
+  const app = await testApp(t, { SWITCHYARD_POSTGRES_STATEMENT_TIMEOUT_MS: '1000' })
+  const [before, after] = [await create(app, { user: 'ann' }), await create(app, { user: 'ann' })]
+  const between = Array.from({ length: 14_000 }, () => newId('resp_', Date.now())).toSorted()
+  for (let at = 0; at < between.length; at += 2_000) {
+    await sql`
+      insert into responses.response (id, project_id, asked, background, ended_status, ended_at)
+      select id, ${app.project.id}, json_build_object('instructions', repeat('Á', 5000), 'user', 'bob'), false, 'completed', now()
+      from unnest(${between.slice(at, at + 2_000)}::text[]) as id`.execute(app.db.kysely)
+  }
+  const last = await create(app, { instructions: 'Wanted', user: 'ann' })
+  assert.deepEqual(await listedIds(app, { instructionsSearch: 'wanted' }), [last.id])
+  const found: string[] = []
+  for (let page = await listedIds(app, { users: ['ann'] }); page.length > 0;) {
+    found.push(...page)
+    page = await listedIds(app, { users: ['ann'] }, page.at(-1))
+  }
+  assert.deepEqual(found, [before.id, after.id, last.id])
 })

@@ -35,6 +35,8 @@ export interface LoggedState {
 
 /** What one page may bring into memory. The first of a page always comes, whatever its size. */
 const pageBytesMax = 16 * 1024 * 1024
+/** Looked at by one statement, whether they are wanted or not: a filter that hardly any fulfils must not outlast it. */
+const looksMax = 500
 const secondMs = 1_000
 /** An id is made when a request comes, on a machine with a clock of its own. */
 const idTimeSlackMs = 3_600_000
@@ -44,7 +46,7 @@ type Listed = [
   limit: number,
   bytesMax: number,
   aboveId: string,
-  belowId: string,
+  lastId: string,
   createdAfter: Date | null,
   createdBefore: Date | null,
   model: string | null,
@@ -78,7 +80,7 @@ const list = statement<Listed, ListedRow>(
          (select sum(octet_length(i.item::text)) from responses.item i where i.response_id = page.id), 0) as bytes
        from (
          select ${columns} from responses.response
-         where project_id = $1 and id > $4 and id < $5 and ended_status = 'completed'
+         where project_id = $1 and id > $4 and id <= $5 and ended_status = 'completed'
            and created_at >= coalesce($6::timestamptz, '-infinity') and created_at < coalesce($7::timestamptz, 'infinity')
            and ($8::text is null or asked ->> 'model' = $8)
            and ($9::text = '{}' or (asked -> 'metadata')::jsonb @> $9::jsonb)
@@ -91,6 +93,11 @@ const list = statement<Listed, ListedRow>(
            and ($15::text[] is null or asked ->> 'user' = any($15) or asked ->> 'safetyIdentifier' = any($15))
          order by id limit $2) as page) as sized) as counted
    where bytes_before < $3 order by id`,
+)
+
+const borderOf = statement<[projectId: string, aboveId: string, lastId: string, looks: number], { id: string }>(
+  'responses.logged-border',
+  `select id from responses.response where project_id = $1 and id > $2 and id <= $3 order by id offset $4 limit 1`,
 )
 
 // One lookup for each, which prunes to its day; an array would be looked for in all of them.
@@ -108,7 +115,7 @@ export async function listLoggedStates(
   filter: LoggedFilter,
   page: { readonly after: string | null; readonly limit: number },
 ): Promise<LoggedState[]> {
-  const rows = await db.run(list, paramsOf(projectId, filter, page))
+  const rows = await findWanted(db, paramsOf(projectId, filter, page))
   const ids = rows.map(({ id }) => id)
   const items = Map.groupBy(ids.length === 0 ? [] : await db.run(itemsOf, [ids]), (item) => item.response_id)
   return rows.map((row) => {
@@ -116,6 +123,17 @@ export async function listLoggedStates(
     const output = own.filter((item) => item.is_output).map(({ item }) => item as OutputItem)
     return { state: stateOf(row, output), input: own.filter((item) => !item.is_output).map(({ item }) => item) }
   })
+}
+
+/** From one border to the next until some are wanted. Each is further on than the last, so there is an end. */
+async function findWanted(db: Db<ResponsesTables>, params: Listed): Promise<ListedRow[]> {
+  const [projectId, limit, bytesMax, first, lastId, ...wanted] = params
+  for (let aboveId = first; ;) {
+    const [border] = await db.run(borderOf, [projectId, aboveId, lastId, looksMax - 1])
+    const rows = await db.run(list, [projectId, limit, bytesMax, aboveId, border?.id ?? lastId, ...wanted])
+    if (rows.length > 0 || border === undefined) return rows
+    aboveId = border.id
+  }
 }
 
 function paramsOf(
