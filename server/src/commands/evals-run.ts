@@ -1,4 +1,6 @@
+import { accessSync, constants } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { parseArgs } from 'node:util'
 import { onStopSignal } from '#platform/lifecycle/signals.ts'
 import { UsageError, type Command } from './command.ts'
@@ -20,15 +22,21 @@ const help = `switchyard evals run eval.yaml [options]
 
 Uploads the data, makes the eval, runs it and waits for it.
 
-  --base-url URL       where the API is, such as http://127.0.0.1:8080/v1 (else OPENAI_BASE_URL, else .data/dev.env)
-  --api-key-file FILE  holds the key of a project (else OPENAI_API_KEY, else .data/dev.env)
+  --base-url URL       where the API is, such as http://127.0.0.1:8080/v1 (else OPENAI_BASE_URL)
+  --api-key-file FILE  holds the key of a project and nothing else (else OPENAI_API_KEY)
   --failing N          how many rows that did not pass are shown (default ${failingDefault}, at most ${failingMax})
   --json               print the result as JSON
   --junit FILE         write the result as JUnit XML, for a pipeline
   --help
 
-Exit code: 0 it passed, 1 fewer rows passed than pass_rate_min, 2 the run failed, was cancelled, or more rows
-erred than errors_max, 3 the file or the command is not in order.
+Where no address is given, address and key are those in .data/dev.env, which npm run dev writes.
+
+Exit code:
+  0  it passed
+  1  fewer rows passed than pass_rate_min
+  2  the run failed or was cancelled, more rows erred than errors_max, the server stayed away, the result could
+     not be written, or Ctrl-C came before the run began
+  3  the file, the command or the key is not in order, or the server refused it
 
 Ctrl-C cancels the run. docs/guides/evals.md says what stands in eval.yaml.
 `
@@ -56,8 +64,29 @@ function readAsked(args: readonly string[]): Asked | null {
   if (!Number.isInteger(failing) || failing < 0 || failing > failingMax) {
     throw new UsageError(`--failing takes a number from 0 to ${failingMax}.`)
   }
+  if (values.junit !== undefined) checkFolderOf(values.junit)
   const server = findServer({ baseUrl: values['base-url'], apiKeyFile: values['api-key-file'] })
   return { definition: readDefinition(file), server, failing, json: values.json, junit: values.junit }
+}
+
+/** Nobody should wait for a run to learn that its result cannot be written. */
+function checkFolderOf(file: string): void {
+  const folder = dirname(file)
+  try {
+    accessSync(`${folder}/`, constants.W_OK)
+  } catch (error) {
+    throw new UsageError(`--junit: ${folder} is no folder to write to (${(error as { code?: string }).code}).`)
+  }
+}
+
+async function writeJunit(file: string, xml: string): Promise<boolean> {
+  try {
+    await writeFile(file, xml)
+    return true
+  } catch (error) {
+    process.stderr.write(`--junit: ${file} could not be written (${(error as { code?: string }).code}).\n`)
+    return false
+  }
 }
 
 async function runEval({ definition, server, failing, json, junit }: Asked): Promise<number> {
@@ -85,12 +114,12 @@ async function runEval({ definition, server, failing, json, junit }: Asked): Pro
       verdict,
       elapsedMs: performance.now() - begun,
     }
-    if (junit !== undefined) await writeFile(junit, junitOf(report, definition.bounds))
     const lines = json
       ? [JSON.stringify(reportJson(report), null, 2)]
       : reportLines(report, columnsOf(process.stdout), paintOf(process.stdout))
     process.stdout.write(`${lines.join('\n')}\n`)
-    return exitCodes[verdict.outcome]
+    const written = junit === undefined || (await writeJunit(junit, junitOf(report, definition.bounds)))
+    return written ? exitCodes[verdict.outcome] : exitCodes.broken
   } catch (error) {
     screen.clear()
     if (error instanceof ApiRefusal && running !== null) throw new ServerAway(`${running}: ${error.message}`)
@@ -111,6 +140,8 @@ export const evalsRun: Command = {
   usage: 'evals run FILE',
   says: 'Run an eval file against a server and wait for the result; --help says more.',
   async run(args) {
+    // Whoever stopped reading what is said still gets the right exit code.
+    for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
     try {
       const asked = readAsked(args)
       if (asked !== null) return await runEval(asked)
@@ -118,8 +149,9 @@ export const evalsRun: Command = {
       return exitCodes.passed
     } catch (error) {
       const known = error instanceof UsageError || error instanceof ApiRefusal || isOfParseArgs(error)
-      if (!known && !(error instanceof ServerAway)) throw error
-      process.stderr.write(`${error.message}\n`)
+      const { message, stack } = error as Error
+      // Never the exit code that an uncaught error has: it says that too few rows passed.
+      process.stderr.write(`${known || error instanceof ServerAway ? message : stack}\n`)
       return known ? exitCodes.usage : exitCodes.broken
     }
   },

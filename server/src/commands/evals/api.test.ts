@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { ApiRefusal, openApi } from './api.ts'
+import { ApiRefusal, openApi, ServerAway } from './api.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -21,7 +21,7 @@ async function serverOf(t: TestContext, ...answers: Answer[]) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const troubles: (string | null)[] = []
-  return { api: openApi({ baseUrl, apiKey: 'k' }, (says) => void troubles.push(says)), keys, troubles }
+  return { api: openApi({ baseUrl, apiKey: 'k' }, (says) => void troubles.push(says)), baseUrl, keys, troubles }
 }
 
 const say =
@@ -67,6 +67,26 @@ test('a 429 that waiting does not help is not repeated', async (t) => {
   const { api, keys } = await serverOf(t, spent)
   await assert.rejects(api.call({ method: 'GET', path: '/evals' }), /The month is spent\./)
   assert.equal(keys.length, 1)
+})
+
+test('what answers but is not the API is said to be that', async (t) => {
+  const page: Answer = (_request, response) => void response.end('<!doctype html>')
+  const signIn = await serverOf(t, page)
+  await assert.rejects(signIn.api.call({ method: 'GET', path: '/evals' }), (thrown) => {
+    assert.ok(thrown instanceof ApiRefusal)
+    assert.match(thrown.message, /^http:\S+ answered with something else than JSON: is it the base URL\?$/)
+    return true
+  })
+  const { api, keys } = await serverOf(t, say(302, {}, { location: '/sign-in' }), page)
+  await assert.rejects(api.call({ method: 'GET', path: '/evals' }), /sends on to \/sign-in: is it the base URL\?/)
+  assert.equal(keys.length, 1)
+})
+
+test('a server that asks to be left alone for hours is not waited for longer than any other', async (t) => {
+  const hours = say(429, { error: { message: 'Later.' } }, { 'retry-after': '36000' })
+  const { baseUrl } = await serverOf(t, hours)
+  const api = openApi({ baseUrl, apiKey: 'k' }, () => undefined, 50)
+  await assert.rejects(api.call({ method: 'GET', path: '/evals' }), ServerAway)
 })
 
 test('whoever stops waiting is not kept', async (t) => {

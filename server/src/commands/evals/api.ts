@@ -9,7 +9,7 @@ const requestTimeoutMs = 60_000
 /** Sending a large file takes its time. */
 const uploadTimeoutMs = 60 * 60_000
 /** How long the server may be away. */
-const patienceMs = 5 * 60_000
+const usualPatienceMs = 5 * 60_000
 const attemptsMax = 200
 
 /** The server understood the request and refused it: trying again would not help. */
@@ -41,7 +41,11 @@ export interface Api {
 
 type Attempt = { readonly reply: unknown } | { readonly trouble: string; readonly waitMs: number | null }
 
-export function openApi({ baseUrl, apiKey }: ServerAddress, onTrouble: (says: string | null) => void): Api {
+export function openApi(
+  { baseUrl, apiKey }: ServerAddress,
+  onTrouble: (says: string | null) => void,
+  patienceMs = usualPatienceMs,
+): Api {
   async function attempt({ method, path, body, form, signal }: Asked, key: string): Promise<Attempt> {
     const bound = AbortSignal.timeout(form === undefined ? requestTimeoutMs : uploadTimeoutMs)
     const until = signal === undefined ? bound : AbortSignal.any([signal, bound])
@@ -60,6 +64,8 @@ export function openApi({ baseUrl, apiKey }: ServerAddress, onTrouble: (says: st
               method,
               headers,
               signal: until,
+              // The key is for this server, and a sign-in page elsewhere is no answer.
+              redirect: 'manual',
               ...(body !== undefined && { body: JSON.stringify(body) }),
             })
           : await sendFile(url, headers, form, until)
@@ -68,11 +74,23 @@ export function openApi({ baseUrl, apiKey }: ServerAddress, onTrouble: (says: st
       signal?.throwIfAborted()
       return { trouble: `${baseUrl} does not answer (${reasonOf(error)})`, waitMs: null }
     }
-    if (response.ok) return { reply: JSON.parse(text) as unknown }
+    if (response.ok) return { reply: replyOf(response.status, text) }
+    if (response.status < 400) {
+      const elsewhere = response.headers.get('location') ?? 'nowhere'
+      throw new ApiRefusal(response.status, `${baseUrl} sends on to ${elsewhere}: is it the base URL?`)
+    }
     const says = messageOf(text) ?? `${response.status} ${response.statusText}`
     if (!mayPass(response)) throw new ApiRefusal(response.status, says)
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
     return { trouble: says, waitMs: Number.isFinite(seconds) ? seconds * 1_000 : null }
+  }
+
+  function replyOf(status: number, text: string): unknown {
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw new ApiRefusal(status, `${baseUrl} answered with something else than JSON: is it the base URL?`)
+    }
   }
 
   return {
@@ -85,11 +103,11 @@ export function openApi({ baseUrl, apiKey }: ServerAddress, onTrouble: (says: st
           if (failures > 1) onTrouble(null)
           return made.reply as never
         }
-        if (performance.now() - begun > patienceMs) throw new ServerAway(made.trouble)
+        const leftMs = begun + patienceMs - performance.now()
+        if (leftMs <= 0) throw new ServerAway(made.trouble)
         onTrouble(`${made.trouble.replace(/\.$/, '')}; trying again`)
-        await after(Math.max(made.waitMs ?? 0, backoff(waits, failures, Math.random)), undefined, {
-          ...(asked.signal !== undefined && { signal: asked.signal }),
-        })
+        const waitMs = Math.min(leftMs, Math.max(made.waitMs ?? 0, backoff(waits, failures, Math.random)))
+        await after(waitMs, undefined, { ...(asked.signal !== undefined && { signal: asked.signal }) })
       }
       throw new ServerAway(`${baseUrl} did not answer ${attemptsMax} times`)
     },

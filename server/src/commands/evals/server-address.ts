@@ -20,10 +20,14 @@ function readText(file: string): string | null {
 }
 
 function urlOf(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/.test(text)) {
+  const url = URL.parse(text)
+  if (url !== null && url.username + url.password !== '') {
+    throw new UsageError('The base URL must hold no name and no password: give a key, in OPENAI_API_KEY.')
+  }
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search + url.hash !== '') {
     throw new UsageError(`${JSON.stringify(text)} is no base URL; one looks like http://127.0.0.1:8080/v1.`)
   }
-  return text.replace(/\/+$/, '')
+  return url.href.replace(/\/+$/, '')
 }
 
 /** Where the API is and with which key. What `npm run dev` wrote is used as a whole: a key of one server is not shown to another. */
@@ -39,6 +43,10 @@ export function findServer(given: { baseUrl?: string | undefined; apiKeyFile?: s
   const apiKey = keyFrom(given.apiKeyFile) ?? (baseUrl === undefined ? dev : keyOfEnvironment())['OPENAI_API_KEY']
   if (apiKey === undefined || apiKey === '') {
     throw new UsageError('Give the key of a project: OPENAI_API_KEY, or --api-key-file with a file that holds it.')
+  }
+  if (!/^[\u0021-\u007e]+$/.test(apiKey)) {
+    const where = given.apiKeyFile ?? 'OPENAI_API_KEY'
+    throw new UsageError(`${where} must hold one key and nothing else: no name before it, no space, no second line.`)
   }
   return { baseUrl: urlOf(url), apiKey }
 }
