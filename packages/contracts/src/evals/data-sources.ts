@@ -34,10 +34,15 @@ const ItemSchema = Json.refine((schema) => !isDeeperThan(schema, itemSchemaDepth
   abort: true,
 }).refine((schema) => bytesOf(schema) <= itemSchemaBytesMax, `at most ${itemSchemaBytesMax} bytes of JSON`)
 
-const Filter = Json.refine(
-  (pairs) => Object.keys(pairs).length <= filterPairsMax && bytesOf(pairs) <= filterBytesMax,
-  `at most ${filterPairsMax} pairs and ${filterBytesMax} bytes of JSON`,
-).nullish()
+/** Stored metadata is text, so nothing else would be found by it. */
+const Filter = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String))
+  .refine(
+    (pairs) => Object.keys(pairs).length <= filterPairsMax && bytesOf(pairs) <= filterBytesMax,
+    `at most ${filterPairsMax} pairs and ${filterBytesMax} bytes of JSON`,
+  )
+  .nullish()
+const ShownFilter = z.record(z.string(), z.string()).nullish()
 
 export const CreateDataSourceConfig = z.discriminatedUnion('type', [
   z.strictObject({
@@ -53,8 +58,8 @@ export type CreateDataSourceConfig = z.infer<typeof CreateDataSourceConfig>
 /** `schema` describes what templates may refer to: `item`, and `sample` where there is one. */
 export const DataSourceConfig = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('custom'), schema: Json }),
-  z.strictObject({ type: z.literal('logs'), schema: Json, metadata: Json.nullish() }),
-  z.strictObject({ type: z.literal('stored_completions'), schema: Json, metadata: Json.nullish() }),
+  z.strictObject({ type: z.literal('logs'), schema: Json, metadata: ShownFilter }),
+  z.strictObject({ type: z.literal('stored_completions'), schema: Json, metadata: ShownFilter }),
 ])
 export type DataSourceConfig = z.infer<typeof DataSourceConfig>
 

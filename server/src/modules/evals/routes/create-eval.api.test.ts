@@ -75,9 +75,14 @@ test('messages of graders are shown in one form, and what was left out stays out
 test('evals over what was stored need no schema', async (t) => {
   const app = await testApp(t)
   for (const type of ['logs', 'stored_completions'] as const) {
-    const config = { type, metadata: { usecase: 'chatbot' } }
+    const config = { type, metadata: { usecase: 'chatbot', version: '2', paid: 'true' } }
     const criteria = [{ ...stringCheck, reference: '{{ item.input[0].content }}' }]
-    const reply = await app.call(createEval, { body: { data_source_config: config, testing_criteria: criteria } })
+    const reply = await app.call(createEval, {
+      body: {
+        data_source_config: { type, metadata: { usecase: 'chatbot', version: 2, paid: true } },
+        testing_criteria: criteria,
+      },
+    })
     assert.equal(reply.status, 200, reply.text)
     assert.deepEqual(reply.body.data_source_config, { ...config, schema: schemaOfLogs() })
     assert.equal(reply.body.name, '')
@@ -101,6 +106,12 @@ test('what no row could pass or fill is refused by its name', async (t) => {
   const config = (item_schema: object) => ({ data_source_config: { type: 'custom', item_schema } })
   const criteria = (...testing_criteria: object[]) => ({ testing_criteria })
   const refusals: [change: object, status: number, code: string, param: string][] = [
+    [
+      { data_source_config: { type: 'logs', metadata: { usecase: { name: 'a' } } } },
+      400,
+      'invalid_type',
+      'data_source_config.metadata.usecase',
+    ],
     [config({ type: 'strange' }), 400, 'invalid_value', 'data_source_config.item_schema'],
     [
       config({ properties: { a: { $ref: 'https://a.example/b' } } }),

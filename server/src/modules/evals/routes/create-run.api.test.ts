@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEvalRun } from '@switchyard/contracts/evals/runs.ts'
 import { newFile } from '#modules/files/testing/files-kit.ts'
-import { evalsKit, sampled, ticket } from '../testing/evals-kit.ts'
+import { evalsKit, sampled, ticket, ticketEval } from '../testing/evals-kit.ts'
 
 test('runs are created', async (t) => {
   const kit = await evalsKit(t, { SWITCHYARD_PUBLIC_URL: 'https://switchyard.example' })
@@ -89,6 +89,23 @@ test('runs are created', async (t) => {
       .execute()
       .then((found) => ({ rows: JSON.stringify(found) }))
     assert.ok(!rows.includes('hush'), 'a secret is stored nowhere')
+  })
+
+  await t.test('not over logs that their eval is not about', async () => {
+    const { id: logs } = await kit.newEval({
+      data_source_config: { type: 'logs', metadata: { usecase: 'a', version: 2 } },
+      testing_criteria: [{ ...ticketEval.testing_criteria[0], reference: 'yes' }],
+    })
+    for (const type of ['completions', 'responses']) {
+      const over = (metadata: object) => {
+        const source = { type: type === 'responses' ? type : 'stored_completions', metadata }
+        return { data_source: { type, source } }
+      }
+      const refusal = [400, 'invalid_value', 'data_source.source.metadata']
+      assert.deepEqual(await refuse(over({ usecase: 'b' }), logs), refusal)
+      assert.deepEqual(await refuse(over({ version: '3' }), logs), refusal)
+      await kit.create(logs, over({ usecase: 'a', version: '2', constructor: 'x' }))
+    }
   })
 
   await t.test('not with a template that no row can fill', async () => {

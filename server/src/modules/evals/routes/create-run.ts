@@ -30,7 +30,9 @@ export const createRunRoute = (use: CreateRunUses) =>
     const found = await findEval(use.db, projectId, params.eval_id)
     if (found === null) throw noSuchEval()
     await checkSource(use, projectId, body)
-    checkAsking(use, body, found.data_source_config as CreateDataSourceConfig)
+    const config = found.data_source_config as CreateDataSourceConfig
+    checkFilter(body, config)
+    checkAsking(use, body, config)
     return await commit(async (tx) => {
       // Deleted meanwhile: then there is nothing to run.
       if ((await holdEval(tx, projectId, params.eval_id)) === null) throw noSuchEval()
@@ -65,6 +67,18 @@ async function checkSource(use: CreateRunUses, projectId: ProjectId, { data_sour
   if (file === null) throw new Fault('not_found', 'No such file.', { param })
   if (file.purpose !== 'evals') {
     throw new Fault('invalid_value', `The file has the purpose '${file.purpose}'; upload it with 'evals'.`, { param })
+  }
+}
+
+/** A run narrows down the logs that its eval is about; it cannot ask for others. */
+function checkFilter({ data_source: { source } }: CreateEvalRun, config: CreateDataSourceConfig): void {
+  if (config.type === 'custom' || config.metadata == null) return
+  if (source.type !== 'stored_completions' && source.type !== 'responses') return
+  for (const [key, value] of Object.entries(source.metadata ?? {})) {
+    if (!Object.hasOwn(config.metadata, key) || config.metadata[key] === value) continue
+    throw new Fault('invalid_value', `The eval is about logs where ${key} is '${config.metadata[key]}'.`, {
+      param: 'data_source.source.metadata',
+    })
   }
 }
 
