@@ -92,7 +92,8 @@ export function failingRow(item: OutputItem, criteria: Eval['testing_criteria'],
 
 function reasonOf(outcome: CriterionOutcome, grader: Criterion | undefined, item: OutputItem, fill: Fill): Reason {
   const criterion = grader?.name ?? outcome.name
-  const score = Math.round(outcome.score * 1_000) / 1_000
+  // Rounded down, so that it does not look like the score that passes; 0.57 stays 0.57.
+  const score = Math.floor(outcome.score * 1_000 + 1e-9) / 1_000
   switch (grader?.type) {
     case 'string_check':
       return { criterion, says: missed[grader.operation], ...texts(grader, item, fill) }

@@ -1,6 +1,7 @@
+import { percent } from './display.ts'
 import type { FailingRow } from './failing-rows.ts'
 import type { RunReport } from './report.ts'
-import { passRate, type Bounds } from './verdict.ts'
+import { isBelow, type Bounds } from './verdict.ts'
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 /** What XML 1.0 cannot hold in any form. */
@@ -26,7 +27,7 @@ export function junitOf(report: RunReport, bounds: Bounds): string {
   const { run, verdict, elapsedMs } = report
   const { result_counts: counts, status } = run
   const manyErrors = counts.errored > bounds.errorsMax
-  const below = passRate(counts) < bounds.passRateMin
+  const below = isBelow(counts, bounds)
   const ended = status === 'completed'
   const cases: Case[] = [
     ended
@@ -34,7 +35,7 @@ export function junitOf(report: RunReport, bounds: Bounds): string {
       : { name: 'the run completes', kind: 'error', says: verdict.says },
     boundCase(`at most ${bounds.errorsMax} rows err`, manyErrors ? 'error' : 'passed', `${counts.errored} erred`),
     boundCase(
-      `at least ${bounds.passRateMin * 100} % of rows pass`,
+      `at least ${percent(bounds.passRateMin, 1)} of rows pass`,
       below ? 'failure' : 'passed',
       `${counts.passed} of ${counts.passed + counts.failed} passed`,
     ),

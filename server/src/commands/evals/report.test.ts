@@ -159,3 +159,16 @@ test('JUnit is escaped, and rows within the bounds turn no pipeline red', () => 
   const green = junitOf(reportOf(runOf(8, 1, 1), loose), loose)
   assert.match(green, /tests="5" failures="0" errors="0" skipped="2"/)
 })
+
+test('JUnit is red where the exit code is not 0, and names the bound as it was written', () => {
+  const bounds = { passRateMin: 0.29, errorsMax: 5 }
+  const nothingJudged = junitOf(reportOf(runOf(0, 0, 2), { ...bounds, passRateMin: 0 }), { ...bounds, passRateMin: 0 })
+  assert.match(nothingJudged, /<testsuites tests="5" failures="2"/)
+  assert.match(junitOf(reportOf(runOf(8, 1, 1), bounds), bounds), /name="at least 29\.0 % of rows pass"/)
+})
+
+test('a score that did not pass is not shown as the one that passes', () => {
+  const near = item(0, { results: [{ name: 'judge-2', type: 'score_model', passed: false, score: 0.4996 }] })
+  const [reason] = failingRow(near, tickets.testing_criteria, fill).reasons
+  assert.equal(reason?.says, 'scored 0.499, and 0.5 passes')
+})

@@ -20,6 +20,10 @@ export interface Verdict {
 export const passRate = ({ passed, failed }: EvalRun['result_counts']): number =>
   passed + failed === 0 ? 0 : passed / (passed + failed)
 
+/** A run that judged nothing reached nothing. */
+export const isBelow = (counts: EvalRun['result_counts'], { passRateMin }: Bounds): boolean =>
+  counts.passed + counts.failed === 0 || passRate(counts) < passRateMin
+
 export function verdictOf({ status, result_counts: counts, error }: EvalRun, bounds: Bounds): Verdict {
   if (status === 'canceled') return { outcome: 'broken', says: 'The run was cancelled.' }
   if (status !== 'completed') {
@@ -31,7 +35,7 @@ export function verdictOf({ status, result_counts: counts, error }: EvalRun, bou
   }
   const judged = counts.passed + counts.failed
   const said = `${grouped(counts.passed)} of ${grouped(judged)} rows passed (${percent(counts.passed, judged)})`
-  if (judged === 0 || passRate(counts) < bounds.passRateMin) {
+  if (isBelow(counts, bounds)) {
     return { outcome: 'below', says: `${said}; ${percent(bounds.passRateMin, 1)} must.` }
   }
   return { outcome: 'passed', says: `${said}.` }
