@@ -39,6 +39,7 @@ import { PythonGraders } from './steps/python-graders.ts'
 import { ResultWriter } from './steps/result-writer.ts'
 import { RowReader } from './steps/row-reader.ts'
 import { chunks } from './store/chunks.ts'
+import { TextTurns } from './steps/text-turns.ts'
 import { clearDeletedEvals, clearDeletedRun } from './store/lifecycle.ts'
 import type { EvalsTables } from './store/tables.ts'
 
@@ -108,7 +109,7 @@ export function createEvals(uses: EvalsUses): Evals {
   }
   const submitLoad = (tx: Tx, id: string) => durable.submit(tx, loadRun, `${id}:0`, id)
   const { findModel } = inference
-  const grades = { inference, responses, limits, python, log }
+  const grades = { inference, responses, limits, python, turns: new TextTurns(), log }
   const reader = new RowReader(db)
   const writer = new ResultWriter({ db, limits })
   const sweep = { everyMs: sweepEveryMs, leaseMs: sweepLeaseMs, db: uses.db.as<PlatformTables>(), log }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { stringCheck } from './string-check.ts'
 
 const cases = [
@@ -26,3 +27,26 @@ for (const [operation, input, reference, passes] of cases) {
     assert.equal(stringCheck(operation, input, reference), passes)
   })
 }
+
+test('like takes time by the length of the texts, whatever they hold', () => {
+  const part = `${'a'.repeat(500_000)}b${'a'.repeat(500_000)}`
+  const text = 'a'.repeat(3_000_000)
+  const began = performance.now()
+  assert.equal(stringCheck('like', text, part), false)
+  assert.equal(stringCheck('ilike', `${text}B${text}`, part), true)
+  assert.equal(stringCheck('like', part, text), false)
+  // Compared letter by letter, these take minutes.
+  assert.ok(performance.now() - began < 10_000)
+})
+
+test('like finds in long texts what it finds in short ones', () => {
+  const few = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(few, few, fc.integer({ min: 0, max: 3 }), (stretch, odd, at) => {
+      const part = stretch.repeat(1_000) + odd
+      const text = [stretch.repeat(4_000), stretch.repeat(2_000) + odd, odd.repeat(3_000)][at] ?? stretch.repeat(999)
+      assert.equal(stringCheck('like', text, part), text.includes(part))
+    }),
+    { numRuns: 200 },
+  )
+})

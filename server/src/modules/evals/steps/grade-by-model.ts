@@ -6,8 +6,11 @@ import { RowError } from '../domain/row-error.ts'
 import { noSampling, sampleOfChat, shownSample } from '../domain/sample.ts'
 import type { TemplateScope } from '../domain/template.ts'
 import { askChat, type AskUses, type RowCall } from './ask-model.ts'
+import type { TextTurns } from './text-turns.ts'
 
-export type ModelGraderUses = AskUses
+export interface ModelGraderUses extends AskUses {
+  readonly turns: TextTurns
+}
 
 const refusalShownMax = 500
 
@@ -18,7 +21,7 @@ export async function gradeByModel(
   scope: TemplateScope,
   call: RowCall,
 ) {
-  const messages = renderMessages(input, scope)
+  const messages = await use.turns.run(call.charged.projectId, call.signal, () => renderMessages(input, scope))
   const answer = await askChat(use, call, {
     model: grader.model,
     messages: asChat(messages),

@@ -26,23 +26,27 @@ export async function gradeCriterion(
   grading: Grading,
 ): Promise<CriterionOutcome> {
   const { id: name } = criterion
+  const { charged, signal } = grading
   switch (criterion.kind) {
     case 'text': {
-      const texts = { input: render(criterion.input, scope), reference: render(criterion.reference, scope) }
-      return { name, type: criterion.grader.type, ...gradeText(criterion.grader, texts) }
+      const { grader, input, reference } = criterion
+      const judged = await use.turns.run(charged.projectId, signal, () =>
+        gradeText(grader, { input: render(input, scope), reference: render(reference, scope) }),
+      )
+      return { name, type: grader.type, ...judged }
     }
     case 'model':
       return { name, type: criterion.grader.type, ...(await gradeByModel(use, criterion, scope, grading)) }
     case 'python': {
       const { source, pass_threshold: threshold = pythonThresholdDefault } = criterion.grader
       const asked = {
-        projectId: grading.charged.projectId as ProjectId,
+        projectId: charged.projectId as ProjectId,
         runId: grading.runId,
         source,
         item: scope.item,
         sample: scope.sample ?? null,
       }
-      const score = await use.python.score(asked, grading.signal)
+      const score = await use.python.score(asked, signal)
       return { name, type: 'python', passed: score >= threshold, score }
     }
   }

@@ -85,8 +85,12 @@ async function sampleRow(
   progress: RowProgress,
   grading: Grading,
 ): Promise<Sample | Readonly<Record<string, unknown>> | null> {
-  if (asking === null) return row.sample === null ? null : givenSample(row.sample)
-  const { body, shown } = asking.ask({ item: row.item, sample: row.sample })
+  const { item, sample } = row
+  const { charged, signal } = grading
+  if (asking === null) {
+    return sample === null ? null : await use.turns.run(charged.projectId, signal, () => givenSample(sample))
+  }
+  const { body, shown } = await use.turns.run(charged.projectId, signal, () => asking.ask({ item, sample }))
   progress.input = shown
   return asking.kind === 'responses'
     ? sampleOfResponse(await askResponse(use, grading, body))
