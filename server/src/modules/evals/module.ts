@@ -26,13 +26,14 @@ import { rowPage } from './pages/row-page.ts'
 import { createEvalRoute } from './routes/create-eval.ts'
 import { createRunRoute } from './routes/create-run.ts'
 import { deleteEvalRoute } from './routes/delete-eval.ts'
-import { cancelRunInPlaceRoute, cancelRunRoute, cancelRunsOf, deleteRunRoute } from './routes/end-runs.ts'
+import { cancelRunInPlaceRoute, cancelRunRoute, deleteRunRoute } from './routes/end-runs.ts'
 import { listEvalsRoute, retrieveEvalRoute } from './routes/read-evals.ts'
 import { listOutputItemsRoute, retrieveOutputItemRoute } from './routes/read-output-items.ts'
 import { listRunsRoute, retrieveRunRoute } from './routes/read-runs.ts'
 import { runGraderRoute } from './routes/run-grader.ts'
 import { updateEvalRoute } from './routes/update-eval.ts'
 import { validateGraderRoute } from './routes/validate-grader.ts'
+import { endAbandonedRuns } from './steps/end-run.ts'
 import { ItemSchemas } from './steps/item-schemas.ts'
 import { Patience } from './steps/patience.ts'
 import { PythonGraders } from './steps/python-graders.ts'
@@ -119,7 +120,7 @@ export function createEvals(uses: EvalsUses): Evals {
       listEvalsRoute({ db }),
       retrieveEvalRoute({ db }),
       updateEvalRoute({ db }),
-      deleteEvalRoute({ db, cancelRuns: (tx, evalId) => cancelRunsOf(ends, tx, evalId) }),
+      deleteEvalRoute({ db }),
       createRunRoute({ db, files, findModel, publicUrl, submitLoad }),
       listRunsRoute(ends),
       retrieveRunRoute(ends),
@@ -140,6 +141,7 @@ export function createEvals(uses: EvalsUses): Evals {
     workers: [
       lanes.part(),
       dueSweep({ ...sweep, name: 'evals.waiting', run: () => sweepWaitingChunks(ends) }),
+      dueSweep({ ...sweep, name: 'evals.abandoned', run: () => endAbandonedRuns(ends) }),
       dueSweep({ ...sweep, name: 'evals.clear-runs', run: () => clearDeletedRun(db, clearRowsMax) }),
       dueSweep({ ...sweep, name: 'evals.clear-evals', run: () => clearDeletedEvals(db, clearEvalsMax) }),
     ],

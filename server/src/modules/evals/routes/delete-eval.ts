@@ -1,21 +1,14 @@
 import { deleteEval } from '@switchyard/contracts/evals/evals.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Tx } from '#platform/db/tx.ts'
 import { route } from '#platform/http/route.ts'
 import { markEvalDeleted } from '../store/evals.ts'
 import type { EvalsTables } from '../store/tables.ts'
 import { noSuchEval } from './faults.ts'
 
-export const deleteEvalRoute = (use: {
-  readonly db: Db<EvalsTables>
-  /** Ends the runs of an eval that are under way. */
-  readonly cancelRuns: (tx: Tx, evalId: string) => Promise<void>
-}) =>
+/** Its runs are not to be seen any more from here on; those under way are ended one by one right after. */
+export const deleteEvalRoute = (use: { readonly db: Db<EvalsTables> }) =>
   route(deleteEval, async ({ scope, params }) => {
     const id = params.eval_id
-    await use.db.tx(async (tx) => {
-      if (!(await markEvalDeleted(tx, scope.projectId, id))) throw noSuchEval()
-      await use.cancelRuns(tx, id)
-    })
+    if (!(await use.db.tx((tx) => markEvalDeleted(tx, scope.projectId, id)))) throw noSuchEval()
     return { object: 'eval.deleted' as const, deleted: true as const, eval_id: id }
   })

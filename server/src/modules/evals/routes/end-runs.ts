@@ -1,6 +1,5 @@
 import { cancelEvalRun, cancelEvalRunInPlace, deleteEvalRun } from '@switchyard/contracts/evals/runs.ts'
 import type { ProjectId } from '@switchyard/contracts/ids.ts'
-import type { Tx } from '#platform/db/tx.ts'
 import { route } from '#platform/http/route.ts'
 import { endNow, type EndUses } from '../steps/end-run.ts'
 import { findEval } from '../store/evals.ts'
@@ -42,11 +41,3 @@ export const deleteRunRoute = (use: EndRunUses) =>
     })
     return { object: 'eval.run.deleted' as const, deleted: true as const, run_id: id }
   })
-
-/** Ends the runs of an eval that is being deleted. */
-export async function cancelRunsOf(use: EndRunUses, tx: Tx, evalId: string): Promise<void> {
-  for (const id of await store.listOpenRuns(tx, evalId)) {
-    const run = await store.lockRun(tx, id)
-    if (run?.ended_at === null) await endNow(use, tx, run, 'canceled')
-  }
-}

@@ -11,6 +11,7 @@ import {
 } from '@switchyard/contracts/evals/runs.ts'
 import { sql } from 'kysely'
 import { becomesTrue } from '../../../../../dev/engines/wait-until.ts'
+import { lockRun } from '../store/runs.ts'
 import { evalsKit, ticket } from '../testing/evals-kit.ts'
 
 const boundMs = 20_000
@@ -91,11 +92,19 @@ test('runs and output items are read', async (t) => {
     app.double.decide(() => new Promise(() => undefined))
     const running = await kit.start(evalId, [ticket(0)])
     assert.ok(await becomesTrue(async () => (await kit.read(running)).status === 'in_progress', boundMs))
-    const { body } = await app.call(deleteEval, { params: { eval_id: evalId } })
-    assert.deepEqual(body, { object: 'eval.deleted', deleted: true, eval_id: evalId })
+    const second = await kit.start(evalId, [ticket(0)])
+    // Whoever holds a run meanwhile keeps nobody waiting, and is not waited for with others held.
+    await app.db.tx(async (tx) => {
+      await lockRun(tx, running.id)
+      const { body } = await app.call(deleteEval, { params: { eval_id: evalId } })
+      assert.deepEqual(body, { object: 'eval.deleted', deleted: true, eval_id: evalId })
+    })
     assert.equal((await app.call(retrieveEval, { params: { eval_id: evalId } })).status, 404)
     assert.equal((await app.call(retrieveEvalRun, { params: { eval_id: evalId, run_id: first.id } })).status, 404)
-    assert.deepEqual(await kit.news(running.id), ['eval.run.canceled'])
+    for (const { id } of [running, second]) {
+      assert.ok(await becomesTrue(async () => (await kit.news(id)).length > 0, boundMs))
+      assert.deepEqual(await kit.news(id), ['eval.run.canceled'])
+    }
     const left = async () => {
       const { rows } = await sql`select 1 from evals.eval where id = ${evalId}`.execute(app.db.kysely)
       return rows.length

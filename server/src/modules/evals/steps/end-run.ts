@@ -1,14 +1,17 @@
 import type { Webhooks } from '#modules/webhooks/index.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { startChunks, type StartUses } from '#platform/durable/start-chunks.ts'
 import { chunks, closeAllChunks, sumChunks } from '../store/chunks.ts'
 import { endRun, type RunOutcome } from '../store/lifecycle.ts'
-import type { RunRow } from '../store/runs.ts'
-import type { Reason } from '../store/tables.ts'
+import { listAbandonedRuns, lockRun, type RunRow } from '../store/runs.ts'
+import type { EvalsTables, Reason } from '../store/tables.ts'
 
 export interface EndUses extends StartUses {
   readonly publish: Webhooks['publish']
 }
+
+type EndedRun = Pick<RunRow, 'id' | 'eval_id' | 'project_id'>
 
 const news = {
   completed: 'eval.run.succeeded',
@@ -16,20 +19,52 @@ const news = {
   canceled: 'eval.run.canceled',
 } as const satisfies Record<RunOutcome, string>
 
-/** Ends a run that `lockRun` holds and that has not ended: its sums, its end and the news of it are one. */
+/**
+ * Ends a run that `lockRun` holds and that has not ended: its sums, its end and the news of it are one. The last thing
+ * that its transaction waits for: it leaves chunks of other runs locked.
+ */
 export async function endNow(
   use: EndUses,
   tx: Tx,
-  run: Pick<RunRow, 'id' | 'eval_id' | 'project_id'>,
+  run: EndedRun,
   outcome: RunOutcome,
   error: Reason | null = null,
+): Promise<void> {
+  await endAlone(use, tx, run, outcome, error)
+  // Its places are free for others.
+  await startChunks(use, tx, run.project_id)
+}
+
+async function endAlone(
+  use: Pick<EndUses, 'publish'>,
+  tx: Tx,
+  run: EndedRun,
+  outcome: RunOutcome,
+  error: Reason | null,
 ): Promise<void> {
   await closeAllChunks(tx, run.id)
   await endRun(tx, run.id, { outcome, error, totals: await sumChunks(tx, run.id) })
   const { project_id: projectId } = run
   await use.publish(tx, { projectId, type: news[outcome], data: { id: run.id, eval_id: run.eval_id } })
-  // Its places are free for others.
-  await startChunks(use, tx, projectId)
+}
+
+const abandonedMax = 100
+
+/**
+ * Ends runs of deleted evals, each by itself. Their places are left to the sweep of waiting chunks: filled here, they
+ * would go to runs that are ended next. Returns how many there were.
+ */
+export async function endAbandonedRuns(
+  use: Pick<EndUses, 'publish'> & { readonly db: Db<EvalsTables> },
+): Promise<number> {
+  const ids = await listAbandonedRuns(use.db, abandonedMax)
+  for (const id of ids) {
+    await use.db.tx(async (tx) => {
+      const run = await lockRun(tx, id)
+      if (run?.ended_at === null) await endAlone(use, tx, run, 'canceled', null)
+    })
+  }
+  return ids.length
 }
 
 /** A chunk of a run that `lockRun` holds is done: the next one starts, or the run is complete. True: it is complete. */

@@ -137,12 +137,15 @@ export async function lockRun(tx: Tx, id: string): Promise<RunRow | null> {
   return rows[0] ?? null
 }
 
-/** Runs of an eval that have not ended. */
-export async function listOpenRuns(tx: Tx, evalId: string): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select id from evals.run where eval_id = ${evalId} and ended_at is null and deleted_at is null
-    order by id`.execute(own<EvalsTables>(tx))
-  return rows.map(({ id }) => id)
+const abandoned = statement<[number], { id: string }>(
+  'evals.abandoned-runs',
+  `select r.id from evals.eval e join evals.run r on r.eval_id = e.id
+   where e.deleted_at is not null and r.ended_at is null and r.deleted_at is null limit $1`,
+)
+
+/** Runs that have not ended though their eval was deleted. */
+export async function listAbandonedRuns(db: Db<EvalsTables>, limit: number): Promise<string[]> {
+  return (await db.run(abandoned, [limit])).map(({ id }) => id)
 }
 
 export async function markRunDeleted(tx: Tx, id: string): Promise<void> {
