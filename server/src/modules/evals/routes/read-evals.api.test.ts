@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createEval, deleteEval, listEvals, retrieveEval, updateEval } from '@switchyard/contracts/evals/evals.ts'
+import { sql } from 'kysely'
 import { testApp, type TestApp } from '../../../../test/test-app.ts'
 import { ticketEval } from '../testing/eval-bodies.ts'
 
@@ -30,6 +31,27 @@ test('evals are listed page by page in either order, and only those of the proje
 
   const unknown = await app.call(listEvals, { query: { after: foreign } })
   assert.deepEqual([unknown.status, unknown.error.param], [400, 'after'])
+})
+
+test('a page of large evals is cut short, and the next goes on', async (t) => {
+  const app = await testApp(t)
+  const ids: string[] = []
+  for (const name of ['a', 'b', 'c']) ids.push(await newEval(app, name))
+  // JSON is stored as it was written.
+  await sql`
+    update evals.eval set testing_criteria = (repeat(' ', 9000000) || testing_criteria::text)::json`.execute(
+    app.db.kysely,
+  )
+  for (const order_by of ['created_at', 'updated_at']) {
+    const query = { order: 'asc', order_by }
+    const { body: first } = await app.call(listEvals, { query })
+    const { body: second } = await app.call(listEvals, { query: { ...query, after: first.last_id ?? '' } })
+    const pages = [first, second].map(({ data, has_more: more }) => [data.map(({ id }) => id), more])
+    assert.deepEqual(pages, [
+      [ids.slice(0, 2), true],
+      [ids.slice(2), false],
+    ])
+  }
 })
 
 test('evals are also listed by when they were changed', async (t) => {

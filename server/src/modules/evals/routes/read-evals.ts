@@ -1,5 +1,5 @@
 import { listEvals, retrieveEval } from '@switchyard/contracts/evals/evals.ts'
-import { pageView } from '@switchyard/contracts/page.ts'
+import { cutPage } from '@switchyard/contracts/page.ts'
 import type { Db } from '#platform/db/db.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
@@ -23,6 +23,6 @@ export const listEvalsRoute = (use: Uses) =>
     if (id !== undefined && after === null) {
       throw new Fault('invalid_value', 'No eval with the id given in after.', { param: 'after' })
     }
-    const rows = await store.listEvals(use.db, scope.projectId, { after, limit, order, orderBy })
-    return pageView(rows, limit, evalView)
+    const { rows, more } = await store.listEvals(use.db, scope.projectId, { after, limit, order, orderBy })
+    return cutPage(rows.map(evalView), more)
   })

@@ -78,8 +78,15 @@ export interface EvalsPage {
   readonly orderBy: 'created_at' | 'updated_at'
 }
 
-/** Ids sort by the time they were made. One row more than asked for says that there is another page. */
-export async function listEvals(db: Db<EvalsTables>, projectId: ProjectId, page: EvalsPage): Promise<EvalRow[]> {
+/** An eval may be large: a page is cut where they become too many bytes. */
+const pageBytesMax = 16 * 1024 * 1024
+
+/** Ids sort by the time they were made. At least one, if there is one; `more` says that there is another page. */
+export async function listEvals(
+  db: Db<EvalsTables>,
+  projectId: ProjectId,
+  page: EvalsPage,
+): Promise<{ rows: EvalRow[]; more: boolean }> {
   const { after, limit, order, orderBy } = page
   const beyond = sql.raw(order === 'asc' ? '>' : '<')
   const direction = sql.raw(order)
@@ -91,10 +98,14 @@ export async function listEvals(db: Db<EvalsTables>, projectId: ProjectId, page:
         ? sql`(updated_at, id) ${beyond} (select updated_at, id from evals.eval where id = ${after.id})`
         : sql`id ${beyond} ${after.id}`
   const ordered = byUpdate ? sql`updated_at ${direction}, id ${direction}` : sql`id ${direction}`
-  const { rows } = await sql<EvalRow>`
-    select ${sql.raw(columns)} from evals.eval where project_id = ${projectId} and deleted_at is null and ${from}
-    order by ${ordered} limit ${limit + 1}`.execute(db.kysely)
-  return rows
+  const { rows } = await sql<EvalRow & { found: number }>`
+    select ${sql.raw(columns)}, found::int from (
+      select *, count(*) over () as found, sum(bytes) over (order by ${ordered}) - bytes as bytes_before from (
+        select *, octet_length(data_source_config::text) + octet_length(testing_criteria::text) as bytes from evals.eval
+        where project_id = ${projectId} and deleted_at is null and ${from}
+        order by ${ordered} limit ${limit + 1}) as page
+    ) as counted where bytes_before < ${pageBytesMax} order by ${ordered} limit ${limit}`.execute(db.kysely)
+  return { rows, more: (rows[0]?.found ?? 0) > rows.length }
 }
 
 /** Null leaves a field as it is. */
