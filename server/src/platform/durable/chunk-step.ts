@@ -18,7 +18,7 @@ export interface Lane<Claimed> {
 }
 
 export interface ChunkStep<Claimed extends { readonly attempt: number }> {
-  readonly db: Pick<Db<never>, 'tx'>
+  readonly db: Pick<Db<never>, 'tx' | 'run'>
   readonly lanes: Lanes
   readonly chunks: Chunks
   /** How long rows in hand may go on when what the chunk is a part of is over. */
@@ -51,13 +51,15 @@ export async function runChunkStep<Claimed extends { readonly attempt: number }>
   name: ChunkName,
   signal: AbortSignal,
 ): Promise<void> {
-  const lane = `${name.ownerId}:${name.n}`
-  if (!use.lanes.enter(lane)) return await offerLater(use, name, null, noRoomMs)
+  const projectId = await use.chunks.findProject(use.db, name)
+  if (projectId === null) return
+  const place = use.lanes.enter(projectId, `${name.ownerId}:${name.n}`)
+  if (place === null) return await offerLater(use, name, null, noRoomMs)
   try {
     const chunk = await use.claim()
-    if (chunk !== null) await workOn(use, name, chunk, signal)
+    if (chunk !== null) await workOn(use, name, chunk, { handOn: place.handOn, signal })
   } finally {
-    use.lanes.leave(lane)
+    place.leave()
   }
 }
 
@@ -65,7 +67,7 @@ async function workOn<Claimed extends { readonly attempt: number }>(
   use: ChunkStep<Claimed>,
   name: ChunkName,
   chunk: Claimed & { readonly goesOn: boolean },
-  signal: AbortSignal,
+  { handOn, signal }: { readonly handOn: AbortSignal; readonly signal: AbortSignal },
 ): Promise<void> {
   const over = new AbortController()
   const cut = new AbortController()
@@ -87,20 +89,21 @@ async function workOn<Claimed extends { readonly attempt: number }>(
     signal,
   })
   const pause = new LanePause()
-  const handOn = setTimeout(() => over.abort(), beginForMs)
+  const longEnough = setTimeout(() => over.abort(), beginForMs)
   try {
     const lane = {
       name,
       chunk,
       pause,
-      stop: AbortSignal.any([over.signal, use.lanes.ending]),
+      stop: AbortSignal.any([over.signal, handOn, use.lanes.ending]),
       signal: AbortSignal.any([held.signal, cut.signal]),
     }
     const left = await orSuperseded(unlessAborted(use.work(lane), held.signal), held.signal)
     const goesOn = await use.db.tx((tx) => use.close(tx, chunk.attempt, left))
-    if (goesOn) await offerLater(use, name, chunk.attempt, pause.leftMs)
+    // Whoever found no room asks again before it does.
+    if (goesOn) await offerLater(use, name, chunk.attempt, Math.max(pause.leftMs, handOn.aborted ? 2 * noRoomMs : 0))
   } finally {
-    clearTimeout(handOn)
+    clearTimeout(longEnough)
     clearTimeout(lastRows)
   }
 }

@@ -36,6 +36,7 @@ export class Chunks {
   readonly #owner: ReturnType<typeof sql.ref>
   readonly #hold
   readonly #waiting
+  readonly #project
 
   constructor({ table, owner }: ChunkTable) {
     this.#table = sql.table(table)
@@ -44,10 +45,20 @@ export class Chunks {
       `${table}.hold`,
       `select n from ${table} where ${owner} = $1 and n = $2 and attempt = $3 and status = 'submitted' for share`,
     )
+    this.#project = statement<[string, number], { project_id: string }>(
+      `${table}.project`,
+      `select project_id from ${table} where ${owner} = $1 and n = $2 and status = 'submitted'`,
+    )
     this.#waiting = statement<[number], { project_id: string }>(
       `${table}.waiting`,
       `select project_id from ${table} where status = 'waiting' group by project_id order by min(${owner}) limit $1`,
     )
+  }
+
+  /** Whose chunk it is. Null when it is done or gone. */
+  async findProject(db: Pick<Db<never>, 'run'>, { ownerId, n }: ChunkName): Promise<string | null> {
+    const [row] = await db.run(this.#project, [ownerId, n])
+    return row?.project_id ?? null
   }
 
   /** Keeps everybody else from taking a chunk until the transaction ends. The rows returned are for `fenced`. */

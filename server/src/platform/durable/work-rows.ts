@@ -12,12 +12,36 @@ export class TurnedAway extends Error {
   }
 }
 
+/** A row that had to wait gave its slot to others. Nothing of it was said or stored: it is begun again. */
+export class SteppedAside extends Error {
+  override name = 'SteppedAside'
+
+  constructor() {
+    super('the row gave its slot to others')
+  }
+}
+
+/** By it each row comes in, before it has a slot. */
+export interface Door<Ticket> {
+  /** Null when the signal came first. */
+  enter(stop: AbortSignal): Promise<Ticket | null>
+  leave(ticket: Ticket): void
+}
+
+export const openDoor: Door<true> = { enter: async () => true, leave: () => undefined }
+
+export interface Rows<Row, Ticket> {
+  readonly projectId: string
+  readonly rows: readonly Row[]
+  readonly door: Door<Ticket>
+}
+
 /** Works on rows of a chunk, several at a time. Returns how many were not done. */
-export async function workRows<Row>(
+export async function workRows<Row, Ticket>(
   lanes: Lanes,
   lane: Pick<Lane<unknown>, 'pause' | 'stop' | 'signal'>,
-  { projectId, rows }: { readonly projectId: string; readonly rows: readonly Row[] },
-  workOn: (row: Row) => Promise<void>,
+  { projectId, rows, door }: Rows<Row, Ticket>,
+  workOn: (row: Row, ticket: Ticket) => Promise<void>,
 ): Promise<number> {
   const { pause } = lane
   const broken = new AbortController()
@@ -25,28 +49,31 @@ export async function workRows<Row>(
   const waiting = [...rows]
   let failure: { error: unknown } | null = null
   let cut = 0
+  const begin = async (ticket: Ticket) => {
+    const row = pause.leftMs > 0 ? undefined : waiting.shift()
+    if (row === undefined) return
+    try {
+      await workOn(row, ticket)
+      pause.forget()
+    } catch (error) {
+      if (error instanceof TurnedAway || error instanceof SteppedAside) {
+        waiting.unshift(row)
+        if (error instanceof TurnedAway) pause.lengthen(error.retryAfterMs)
+        return
+      }
+      cut += 1
+      if (lane.signal.aborted) return
+      failure ??= { error }
+      broken.abort()
+    }
+  }
   const work = async () => {
     while (!stop.aborted && waiting.length > 0) {
       await pause.over(stop)
-      if (!(await lanes.slots.take(projectId, stop))) return
-      const row = pause.leftMs > 0 ? undefined : waiting.shift()
-      try {
-        if (row === undefined) continue
-        await workOn(row)
-        pause.forget()
-      } catch (error) {
-        if (row !== undefined && error instanceof TurnedAway) {
-          waiting.unshift(row)
-          pause.lengthen(error.retryAfterMs)
-          continue
-        }
-        cut += 1
-        if (lane.signal.aborted) return
-        failure ??= { error }
-        broken.abort()
-      } finally {
-        lanes.slots.free()
-      }
+      const ticket = await door.enter(stop)
+      if (ticket === null) return
+      if (await lanes.slots.take(projectId, stop)) await begin(ticket).finally(() => lanes.slots.free(projectId))
+      door.leave(ticket)
     }
   }
   await Promise.all(Array.from({ length: Math.min(rows.length, lanes.concurrency) }, work))

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable } from '#platform/db/unavailable.ts'
 import type { Lane as ChunkLane } from '#platform/durable/chunk-step.ts'
 import { fenced } from '#platform/durable/fence.ts'
 import { StepOver } from '#platform/durable/step-over.ts'
-import { TurnedAway, workRows } from '#platform/durable/work-rows.ts'
+import { openDoor, TurnedAway, workRows } from '#platform/durable/work-rows.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { boundedBuffer } from '#platform/std/bytes.ts'
 import { newId, newRequestId } from '#platform/std/ids.ts'
@@ -35,7 +35,8 @@ type Opened = Awaited<ReturnType<Files['open']>>
 export async function runLines(use: RunLinesUses, lane: Lane, lines: readonly LineRow[]): Promise<number> {
   const { project_id: projectId, input_file_id: fileId } = lane.chunk
   const file = await use.files.open(projectId, fileId)
-  return await workRows(use.lanes, lane, { projectId, rows: lines }, (line) => runOne(use, lane, file, line))
+  const rows = { projectId, rows: lines, door: openDoor }
+  return await workRows(use.lanes, lane, rows, (line) => runOne(use, lane, file, line))
 }
 
 async function runOne(use: RunLinesUses, lane: Lane, file: Opened, line: LineRow): Promise<void> {

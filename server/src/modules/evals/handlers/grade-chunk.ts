@@ -17,9 +17,9 @@ export interface GradeChunkUses extends RunRowsUses, EndUses {
 /** A run that is over leaves nothing to wait for: its rows in hand end at once. */
 const lastRowsMs = 0
 
-/** Far more than kills, deployments and slow limits take: better an end with a reason than a run that never ends. */
-const attemptsMax = 200
-const triedOften = `Some rows were taken up ${attemptsMax} times and came to no result.`
+/** In a row, hours all in all: better an end with a reason than a run that never ends. */
+const stallsMax = 12
+const triedOften = `Whoever took up some rows went away ${stallsMax} times, and they came to no result.`
 
 const running = (status: string) => ({ goesOn: status === 'in_progress' })
 
@@ -48,7 +48,7 @@ export const gradeChunk = handler({
         },
         async work(lane) {
           try {
-            if (lane.chunk.attempt > attemptsMax) throw new RunCannotGoOn('internal_error', triedOften)
+            if (lane.chunk.stalls > stallsMax) throw new RunCannotGoOn('internal_error', triedOften)
             return await runRows(use, lane)
           } catch (error) {
             if (!(error instanceof RunCannotGoOn)) throw error

@@ -26,6 +26,8 @@ export async function insertChunks(
 
 export interface ClaimedChunk extends RunRow {
   attempt: number
+  /** How often in a row it was taken up and nothing more was heard. */
+  stalls: number
   first_row: number
   last_row: number
   testing_criteria: readonly Record<string, unknown>[]
@@ -41,7 +43,7 @@ const claim = statement<[string, number], ClaimedChunk>(
   `update evals.chunk c set attempt = c.attempt + 1, moved_at = clock_timestamp()
    from evals.run r join evals.eval e on e.id = r.eval_id
    where r.id = c.run_id and c.run_id = $1 and c.n = $2 and c.status = 'submitted'
-   returning c.attempt, c.first_row, c.last_row, e.testing_criteria, ${runOfChunk}`,
+   returning c.attempt, c.stalls, c.first_row, c.last_row, e.testing_criteria, ${runOfChunk}`,
 )
 
 /** Takes a chunk. Null when it is done or gone. */
