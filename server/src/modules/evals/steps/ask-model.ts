@@ -11,6 +11,7 @@ import { newRequestId } from '#platform/std/ids.ts'
 import { RowError } from '../domain/row-error.ts'
 import { RunCannotGoOn } from '../domain/run-cannot-go-on.ts'
 import { sampleOfChat } from '../domain/sample.ts'
+import type { Asking } from './patience.ts'
 import type { RowMeter } from './row-meter.ts'
 
 export interface AskUses {
@@ -23,12 +24,14 @@ export interface AskUses {
 export interface RowCall {
   readonly charged: Omit<Charged, 'requestId'>
   readonly meter: RowMeter
+  /** Of a row whose run waits for whoever is away. */
+  readonly asking?: Asking | undefined
   readonly signal: AbortSignal
 }
 
 /** Asks a model as `/v1/chat/completions` would; waits until the limits have room. */
 export async function askChat(use: AskUses, call: RowCall, body: Record<string, unknown>): Promise<ChatCompletion> {
-  return await told(call, async () => {
+  return await told(call, body['model'], async () => {
     const asked = validate(CreateChatCompletion, body)
     const inputTokens = use.limits.estimateInput(asked)
     const work = {
@@ -69,7 +72,7 @@ export async function askChat(use: AskUses, call: RowCall, body: Record<string, 
 
 /** Asks a model as `/v1/responses` would, tools of ours included; waits until the limits have room. */
 export async function askResponse(use: AskUses, call: RowCall, body: Record<string, unknown>): Promise<Response> {
-  return await told(call, async () => {
+  return await told(call, body['model'], async () => {
     const asked = validate(CreateResponse, body)
     const work = {
       operation: 'responses',
@@ -91,9 +94,12 @@ const runFaults: ReadonlySet<string> = new Set(['model_not_found', 'insufficient
 const isLongWait = ({ code, retryAfterMs }: Fault) => code.endsWith('rate_limit_exceeded') && retryAfterMs !== undefined
 
 /** Tells apart what concerns the row, the run, and nobody: the row is then asked again. */
-async function told<Answer>({ signal }: RowCall, ask: () => Promise<Answer>): Promise<Answer> {
+async function told<Answer>({ asking, signal }: RowCall, model: unknown, ask: () => Promise<Answer>): Promise<Answer> {
+  asking?.asks(`model ${String(model)}`)
   try {
-    return await ask()
+    const answer = await ask()
+    asking?.answered()
+    return answer
   } catch (error) {
     signal.throwIfAborted()
     // In the middle of a row that takes several turns it comes as the cause of what a client would be told.
@@ -106,6 +112,8 @@ async function told<Answer>({ signal }: RowCall, ask: () => Promise<Answer>): Pr
     if (runFaults.has(fault.code) || isLongWait(fault))
       throw new RunCannotGoOn(fault.code, fault.message, { cause: error })
     if (fault.code === 'server_overloaded') throw new TurnedAway(fault.retryAfterMs, error)
+    // It did not take this row, and takes others.
+    if (provider instanceof ProviderFault && provider.kind !== 'hung') asking?.answered()
     throw new RowError(fault.code, fault.message, { cause: error })
   }
 }

@@ -45,6 +45,7 @@ export async function gradeCriterion(
         source,
         item: scope.item,
         sample: scope.sample ?? null,
+        asking: grading.asking,
       }
       const score = await use.python.score(asked, signal)
       return { name, type: 'python', passed: score >= threshold, score }

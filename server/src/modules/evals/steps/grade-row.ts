@@ -7,6 +7,7 @@ import type { GradedRow } from '../store/rows.ts'
 import type { Reason } from '../store/tables.ts'
 import { askChat, askResponse } from './ask-model.ts'
 import { gradeCriterion, type Grading, type GradeUses } from './grade-criterion.ts'
+import { Refused } from './patience.ts'
 import { RowMeter } from './row-meter.ts'
 
 /** How the rows of a run are sampled and judged; read once for all rows of a chunk. */
@@ -32,9 +33,7 @@ export class RowProgress {
   readonly results: CriterionOutcome[] = []
   readonly passed: (boolean | null)[] = []
   error: Reason | null = null
-  refusals = 0
-  askedSince: number | null = null
-  refusedSince: number | null = null
+  readonly refused = new Refused()
 
   constructor(n: number) {
     this.n = n

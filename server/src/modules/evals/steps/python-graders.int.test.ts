@@ -92,6 +92,14 @@ def grade(sample, item):
       assert.equal(watched.ran.length - ran, 3, 'batches are bounded by their bytes')
     })
 
+    await group.test('a score and a failure are answers, and a row that is too large asks nobody', async () => {
+      const heard: string[] = []
+      const asking = { asks: (whom: string) => void heard.push(whom), answered: () => void heard.push('answered') }
+      const items = [{ n: 1 }, {}, 'x'.repeat(1024 * 1024)]
+      for (const item of items) await bench.grade(half, [item], { asking })
+      assert.deepEqual(heard, ['python', 'answered', 'python', 'answered'])
+    })
+
     await group.test('two graders of a run share its container, two runs never do', async () => {
       const opened = watched.opened.length
       const third = 'def grade(s, i): return 1 / 3'

@@ -6,6 +6,7 @@ import type { Part } from '#platform/lifecycle/module.ts'
 import { bounded } from '#platform/std/clock.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { RowError } from '../domain/row-error.ts'
+import type { Asking } from './patience.ts'
 import { pythonBounds, type PythonBounds } from './python/bounds.ts'
 import { GraderContainers } from './python/grader-containers.ts'
 import { GraderRow } from './python/grader-row.ts'
@@ -23,6 +24,7 @@ export interface PythonAsked {
   readonly source: string
   readonly item: unknown
   readonly sample: unknown
+  readonly asking?: Asking | undefined
 }
 
 const stopMs = 10_000
@@ -52,17 +54,24 @@ export class PythonGraders {
    * The score of one row. Throws a RowError for what the grader did, and anything else as it is once it was tried often
    * enough: then the row may be graded later.
    */
-  async score({ projectId, runId, source, item, sample }: PythonAsked, signal: AbortSignal): Promise<number> {
+  async score({ projectId, runId, source, item, sample, asking }: PythonAsked, signal: AbortSignal): Promise<number> {
     signal.throwIfAborted()
     const text = JSON.stringify({ item, sample })
     const bytes = Buffer.byteLength(text)
+    this.#refuseLarge(bytes)
+    asking?.asks('python')
     this.#refuse(bytes)
     const run = this.#runs.get(runId) ?? this.#begin(runId, projectId)
     const row = new GraderRow(text, bytes, signal, () => run.noticeGone())
     this.#waitingBytes += bytes
     try {
       run.add(source, row)
-      return await row.score
+      const score = await row.score
+      asking?.answered()
+      return score
+    } catch (error) {
+      if (error instanceof RowError) asking?.answered()
+      throw error
     } finally {
       this.#waitingBytes -= bytes
     }
@@ -74,13 +83,15 @@ export class PythonGraders {
     await this.#containers.close(runId)
   }
 
+  #refuseLarge(bytes: number): void {
+    const { rowBytesMax } = this.#bounds
+    if (bytes <= rowBytesMax) return
+    const most = `a Python grader takes at most ${rowBytesMax}`
+    throw new RowError('python_grader_error', `Item and sample have ${bytes} bytes together; ${most}.`)
+  }
+
   #refuse(bytes: number): void {
-    const { rowBytesMax, waitingBytesMax } = this.#bounds
-    if (bytes > rowBytesMax) {
-      const most = `a Python grader takes at most ${rowBytesMax}`
-      throw new RowError('python_grader_error', `Item and sample have ${bytes} bytes together; ${most}.`)
-    }
-    if (this.#stopped || this.#waitingBytes + bytes > waitingBytesMax) {
+    if (this.#stopped || this.#waitingBytes + bytes > this.#bounds.waitingBytesMax) {
       throw new Fault('server_overloaded', 'Too many rows wait for Python graders.', { retryAfterMs: 1_000 })
     }
   }

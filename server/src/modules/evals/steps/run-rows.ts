@@ -71,23 +71,21 @@ async function outcomeOf(use: RunRowsUses, lane: Lane, plan: RowPlan, progress: 
   const { ownerId: runId } = lane.name
   const { org_id: orgId, project_id: projectId, key_id: keyId } = chunk
   const { meter, n } = progress
-  use.patience.asking(progress)
   try {
     const row = await use.reader.read(runId, n)
-    const outcome = await gradeRow(use, plan, row, progress, {
+    return await gradeRow(use, plan, row, progress, {
       charged: { orgId, projectId, keyId },
       meter,
+      asking: use.patience.asking(runId, progress.refused),
       signal,
       runId,
     })
-    if (meter.entries.length > 0) use.patience.answered(runId)
-    return outcome
   } catch (error) {
     signal.throwIfAborted()
     const refusal = refusalOf(error)
     if (refusal !== null) {
-      if (!use.patience.isOver(runId, progress, refusal)) throw refusal
-      const message = `It was refused ${progress.refusals} times, and other rows were answered. ${whyOf(refusal)}`
+      if (!use.patience.isOver(progress.refused, refusal)) throw refusal
+      const message = `It was refused ${progress.refused.refusals} times, and other rows were answered. ${whyOf(refusal)}`
       return errored(plan, progress, { code: 'provider_unavailable', message: message.trim() })
     }
     if (saysNothingOfRow(error)) throw error

@@ -8,6 +8,7 @@ import { sandboxApp, type Runtime, type SandboxApp } from '#modules/containers/t
 import { becomesTrue } from '../../../../../dev/engines/wait-until.ts'
 import { RowError } from '../domain/row-error.ts'
 import { PythonGraders } from '../steps/python-graders.ts'
+import type { Asking } from '../steps/patience.ts'
 import type { PythonBounds } from '../steps/python/bounds.ts'
 
 export const never = new AbortController().signal
@@ -49,6 +50,7 @@ export interface GradeOptions {
   readonly runId?: string
   readonly projectId?: ProjectId
   readonly signal?: AbortSignal
+  readonly asking?: Asking
 }
 
 /** Python graders on a sandbox host of their own. */
@@ -70,9 +72,9 @@ export class PythonBench {
   }
 
   async score(source: string, item: unknown, options: GradeOptions = {}): Promise<number> {
-    const { runId = 'evalrun_test', projectId = this.app.project.id, signal = never } = options
+    const { runId = 'evalrun_test', projectId = this.app.project.id, signal = never, asking } = options
     const sample = { output_text: `answer ${JSON.stringify(item)}`, output_json: null }
-    return await this.graders.score({ projectId, runId, source, item, sample }, signal)
+    return await this.graders.score({ projectId, runId, source, item, sample, asking }, signal)
   }
 
   /** What else runs as the graders' user in the newest container. */
