@@ -61,13 +61,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 
 export const grouped = (count: number): string => count.toLocaleString('en-US')
 
-/** Rounded down, so that 100 % means all of them. */
-export function percent(part: number, whole: number): string {
-  if (whole === 0) return '–'
-  const tenths = Math.floor((part * 1_000) / whole + 1e-9) / 10
-  return `${tenths.toFixed(tenths === 0 || tenths === 100 ? 0 : 1)} %`
-}
-
 /** `850 ms`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`

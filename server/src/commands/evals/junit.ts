@@ -1,4 +1,4 @@
-import { percent } from './display.ts'
+import { percent } from '#platform/std/percent.ts'
 import type { FailingRow } from './failing-rows.ts'
 import type { RunReport } from './report.ts'
 import { isBelow, type Bounds } from './verdict.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { clip, duration, inColour, percent, plain, printable, table, widthOf } from './display.ts'
+import { clip, duration, inColour, plain, printable, table, widthOf } from './display.ts'
 import { Pace, progressLine, type Progress } from './progress.ts'
 
 const progress = (done: number, rowsTotal: number | null, more: Partial<Progress> = {}): Progress => {
@@ -87,10 +87,6 @@ test('texts are cut to columns, not to characters', () => {
   )
 })
 
-test('shares are rounded down, so that 100 % is all of them', () => {
-  assert.deepEqual(
-    [percent(99_999, 100_000), percent(1, 1), percent(0, 5), percent(0, 0)],
-    ['99.9 %', '100 %', '0 %', '–'],
-  )
+test('times are short', () => {
   assert.deepEqual([duration(850), duration(61_000), duration(7_800_000)], ['850 ms', '1 min 1 s', '2 h 10 min'])
 })

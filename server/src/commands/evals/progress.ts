@@ -1,4 +1,5 @@
-import { clip, duration, grouped, percent, widthOf, type Paint } from './display.ts'
+import { percent } from '#platform/std/percent.ts'
+import { clip, duration, grouped, widthOf, type Paint } from './display.ts'
 
 export interface Counts {
   readonly total: number

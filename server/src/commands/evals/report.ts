@@ -1,6 +1,7 @@
 import type { Eval } from '@switchyard/contracts/evals/evals.ts'
 import type { EvalRun } from '@switchyard/contracts/evals/runs.ts'
-import { clip, duration, grouped, percent, printable, table, type Paint } from './display.ts'
+import { percent } from '#platform/std/percent.ts'
+import { clip, duration, grouped, printable, table, type Paint } from './display.ts'
 import type { FailingRow, Reason } from './failing-rows.ts'
 import { exitCodes, passRate, type Verdict } from './verdict.ts'
 

@@ -1,5 +1,6 @@
 import type { EvalRun } from '@switchyard/contracts/evals/runs.ts'
-import { grouped, percent } from './display.ts'
+import { percent } from '#platform/std/percent.ts'
+import { grouped } from './display.ts'
 
 /** What a run must reach. */
 export interface Bounds {

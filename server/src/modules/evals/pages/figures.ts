@@ -2,18 +2,10 @@
 
 export const count = (value: number): string => value.toLocaleString('en-US')
 
-/** Never rounded to all or to nothing. */
-export function percent(part: number, whole: number): string {
-  if (whole === 0) return '–'
-  if (part === 0) return '0 %'
-  if (part >= whole) return '100 %'
-  const tenths = Math.min(999, Math.max(1, Math.round((part / whole) * 1_000)))
-  return `${tenths / 10} %`
-}
+const scoreParts = 10_000
 
-const scoreDigits = 4
-
-export const score = (value: number): string => String(Number(value.toFixed(scoreDigits)))
+/** Rounded down, so that a score does not look like the threshold that it missed. */
+export const score = (value: number): string => String(Math.floor(value * scoreParts + 1e-9) / scoreParts)
 
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000))

@@ -1,7 +1,8 @@
 import { html, type Html } from '#platform/http/pages/html.ts'
+import { percent } from '#platform/std/percent.ts'
 import type { Totals } from '../domain/totals.ts'
 import type { RunRow } from '../store/runs.ts'
-import { count, duration, instant, percent } from './figures.ts'
+import { count, duration, instant } from './figures.ts'
 import { stateBadge, totalsBar } from './marks.ts'
 
 export const refreshSeconds = 5
@@ -57,10 +58,11 @@ export function runError({ run: { status, error } }: Headed): Html | null {
 export function runTotals(headed: Headed): Html {
   const { run, totals } = headed
   const done = doneOf(totals)
+  const judged = totals.passed + totals.failed
   const whole = run.loaded ? run.rows_total : done
   return html`<section class="card" aria-label="Results">
     <dl class="tiles">
-      ${tile('Pass rate', null, percent(totals.passed, done), `of ${count(done)} ${done === 1 ? 'row' : 'rows'}`)}
+      ${tile('Pass rate', null, percent(totals.passed, judged), `of ${count(judged)} judged`)}
       ${tile('Passed', 'good', count(totals.passed))} ${tile('Failed', 'bad', count(totals.failed))}
       ${tile('Errored', 'odd', count(totals.errored))}
     </dl>

@@ -1,7 +1,8 @@
 import type { TestingCriterion } from '@switchyard/contracts/evals/graders.ts'
 import { html, type Html } from '#platform/http/pages/html.ts'
+import { percent } from '#platform/std/percent.ts'
 import type { ModelUse, Totals } from '../domain/totals.ts'
-import { count, percent } from './figures.ts'
+import { count } from './figures.ts'
 import { bar } from './marks.ts'
 
 const kinds: Record<TestingCriterion['type'], string> = {
