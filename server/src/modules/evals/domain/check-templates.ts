@@ -1,6 +1,7 @@
 import type { SingleGrader } from '@switchyard/contracts/evals/graders.ts'
 import type { EvalMessage } from '@switchyard/contracts/evals/messages.ts'
 import { Fault } from '#platform/errors/fault.ts'
+import { placedParts, templatesOfPart } from './messages.ts'
 import { compileTemplate, variablesOf, type Variable } from './template.ts'
 
 /** A text that is rendered for every row, and where the caller wrote it. */
@@ -10,12 +11,8 @@ export interface WrittenTemplate {
 }
 
 export function* templatesOfMessages(messages: readonly EvalMessage[], param: string): Generator<WrittenTemplate> {
-  for (const [at, { content }] of messages.entries()) {
-    const place = `${param}[${at}].content`
-    for (const [index, part] of (Array.isArray(content) ? content : [content]).entries()) {
-      const text = part.type === 'input_image' ? part.image_url : part.type === 'input_file' ? null : part.text
-      if (text != null) yield { text, param: Array.isArray(content) ? `${place}[${index}]` : place }
-    }
+  for (const { part, place } of placedParts(messages, param)) {
+    for (const [, text] of templatesOfPart(part)) yield { text, param: place }
   }
 }
 

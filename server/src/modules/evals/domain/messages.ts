@@ -1,12 +1,23 @@
 import type { EvalMessage, EvalPart } from '@switchyard/contracts/evals/messages.ts'
 import { RowError } from './row-error.ts'
-import { compileTemplate, parsePath, render, valueOf, type Template, type TemplateScope } from './template.ts'
+import {
+  compileTemplate,
+  parsePath,
+  render,
+  valueOf,
+  variablesOf,
+  type Template,
+  type TemplateScope,
+} from './template.ts'
 
-/** A part whose texts are read once, for all rows. */
-type CompiledPart =
-  | { readonly kind: 'text'; readonly text: Template }
-  | { readonly kind: 'image'; readonly part: Extract<EvalPart, { type: 'input_image' }>; readonly url: Template | null }
-  | { readonly kind: 'file'; readonly part: Extract<EvalPart, { type: 'input_file' }> }
+/** The texts of parts that are templates, whichever part has them. */
+const templateFields = ['text', 'image_url', 'file_id', 'file_url', 'file_data', 'filename'] as const
+
+/** A part whose texts are read once, for all rows; those without a variable stay as they are. */
+interface CompiledPart {
+  readonly part: EvalPart
+  readonly texts: readonly (readonly [field: string, text: Template])[]
+}
 
 interface CompiledMessage {
   readonly role: EvalMessage['role']
@@ -21,16 +32,27 @@ export interface RowMessage {
   readonly parts: readonly EvalPart[]
 }
 
-function compilePart(part: EvalPart): CompiledPart {
-  switch (part.type) {
-    case 'input_text':
-    case 'output_text':
-      return { kind: 'text', text: compileTemplate(part.text) }
-    case 'input_image':
-      return { kind: 'image', part, url: part.image_url == null ? null : compileTemplate(part.image_url) }
-    case 'input_file':
-      return { kind: 'file', part }
+/** The parts of messages, and where the caller wrote them. */
+export function* placedParts(messages: readonly EvalMessage[], param: string) {
+  for (const [at, { role, content }] of messages.entries()) {
+    const place = `${param}[${at}].content`
+    if (!Array.isArray(content)) yield { role, part: content, place }
+    else for (const [index, part] of content.entries()) yield { role, part, place: `${place}[${index}]` }
   }
+}
+
+export function templatesOfPart(part: EvalPart): [field: string, text: string][] {
+  const fields: Partial<Record<string, unknown>> = part
+  return templateFields.flatMap((field) => {
+    const text = fields[field]
+    return typeof text === 'string' ? [[field, text] as [string, string]] : []
+  })
+}
+
+function compilePart(given: EvalPart): CompiledPart {
+  const part: EvalPart = given.type === 'output_text' ? { type: 'input_text', text: given.text } : given
+  const texts = templatesOfPart(part).map(([field, text]) => [field, compileTemplate(text)] as const)
+  return { part, texts: texts.filter(([, text]) => variablesOf(text).length > 0) }
 }
 
 export function compileMessages(messages: readonly EvalMessage[]): MessagesTemplate {
@@ -43,10 +65,9 @@ export function compileMessages(messages: readonly EvalMessage[]): MessagesTempl
 export function renderMessages(template: MessagesTemplate, scope: TemplateScope): RowMessage[] {
   return template.map(({ role, parts }) => ({
     role,
-    parts: parts.map((part): EvalPart => {
-      if (part.kind === 'text') return { type: 'input_text', text: render(part.text, scope) }
-      if (part.kind === 'file') return part.part
-      return part.url === null ? part.part : { ...part.part, image_url: render(part.url, scope) }
+    parts: parts.map(({ part, texts }) => {
+      const rendered = texts.map(([field, text]) => [field, render(text, scope)] as const)
+      return { ...part, ...Object.fromEntries(rendered) } as EvalPart
     }),
   }))
 }
