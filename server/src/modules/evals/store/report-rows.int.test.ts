@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { CompiledQuery, type Kysely } from 'kysely'
+import { CompiledQuery, sql, type Kysely } from 'kysely'
 import { openDatabase, type Db } from '#platform/db/db.ts'
 import { testDatabase } from '../../../../test/test-database.ts'
 import { filledRun } from '../testing/filled-run.ts'
@@ -75,4 +75,22 @@ test('a page of a report reads as much of a long run as of a short one', async (
       assert.doesNotMatch(text, /Seq Scan/)
     }
   }
+})
+
+test('a page of a report shows rows whose texts PostgreSQL cannot read', async (t) => {
+  const whole = await database(t)
+  const { runId } = await filledRun(whole, { projectId: 'proj_1', rows: 60 })
+  const db = whole.as<EvalsTables>()
+  const sample = {
+    input: [{ role: 'user', content: 'a\u0000b' }],
+    output: [{ role: 'assistant', content: 'half of \ud83d, all of 😀, \\u0000 as text' }],
+    error: { code: 'grader_error', message: 'No text: \u0000, \udc00, 😀, \\u0000.' },
+  }
+  await sql`update evals.result set sample = ${JSON.stringify(sample)} where run_id = ${runId} and n = 7`.execute(
+    db.kysely,
+  )
+  const page = { show: 'error', from: null, way: 'after', limit } as const
+  const [first] = await listReportRows(db, runId, page)
+  assert.deepEqual([first?.n, first?.sample], [7, sample])
+  assert.equal(first?.reason, 'No text: \ufffd, \ufffd, 😀, \\ufffd.')
 })

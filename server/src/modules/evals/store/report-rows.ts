@@ -41,10 +41,14 @@ const ifSmall = (value: string, as: string) =>
   `case when pg_column_size(${value}) <= ${storedBytesMax} and octet_length(${value}::text) <= ${textBytesMax}
      then ${value} end as ${as}`
 
+/** PostgreSQL takes nothing out of JSON that has U+0000 or half a surrogate pair anywhere in it, and rows and models may. */
+const readable = (value: string) =>
+  String.raw`regexp_replace(${value}::text, '\\u(0000|d[89a-f][0-9a-f]{2})', '\\ufffd', 'g')::json`
+
 const listed = sql.raw(
   [
     'r.n, r.status, r.passed',
-    `case when r.status = 'error' then left(r.sample #>> '{error,message}', ${reasonMax}) end as reason`,
+    `case when r.status = 'error' then left(${readable('r.sample')} #>> '{error,message}', ${reasonMax}) end as reason`,
     ifSmall('w.item', 'item'),
     ifSmall('w.sample', 'given'),
     ifSmall('r.sample', 'sample'),
