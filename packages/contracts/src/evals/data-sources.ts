@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ChatTool, ResponseFormat } from '../chat-completions.ts'
 import { FileId } from '../ids.ts'
-import { Metadata, TextFormat } from '../responses/request.ts'
+import { Metadata, outputTokensMin, TextFormat } from '../responses/request.ts'
 import { Tool } from '../responses/tools.ts'
 import { GraderModel, ReasoningEffort, tokensOf } from './graders.ts'
 import { EvalMessage, GivenMessages } from './messages.ts'
@@ -126,7 +126,7 @@ const samplingFields = {
   reasoning_effort: ReasoningEffort,
 }
 const tokens = z.int().min(1).nullish()
-const bothSpellings = { max_completion_tokens: tokens, max_completions_tokens: tokens }
+const bothSpellings = (bound: typeof tokens) => ({ max_completion_tokens: bound, max_completions_tokens: bound })
 
 /** A run is stored before it samples, and a secret never is. */
 const StoredTools = z
@@ -197,7 +197,7 @@ export const CreateRunDataSource = z.discriminatedUnion('type', [
       source: CompletionsSources,
       ...asked,
       sampling_params: z
-        .strictObject({ ...completionsFields, ...bothSpellings })
+        .strictObject({ ...completionsFields, ...bothSpellings(tokens) })
         .transform(inOneSpelling)
         .nullish(),
     })
@@ -208,7 +208,7 @@ export const CreateRunDataSource = z.discriminatedUnion('type', [
       source: ResponsesSources,
       ...asked,
       sampling_params: z
-        .strictObject({ ...responsesFields, ...bothSpellings })
+        .strictObject({ ...responsesFields, ...bothSpellings(z.int().min(outputTokensMin).nullish()) })
         .transform(inOneSpelling)
         .nullish(),
     })

@@ -32,6 +32,14 @@ test('messages of a template have one form, whichever was sent', () => {
   assert.deepEqual(GivenMessage.parse(again), again)
 })
 
+test('a place to cache up to is refused where it is written, since no row is sent with it', () => {
+  const text = { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }
+  for (const content of [text, ['b', text]]) {
+    const { error } = GivenMessage.safeParse({ role: 'user', content })
+    assert.match(JSON.stringify(error?.issues), /"prompt_cache_breakpoint"\].*unsupported_value/)
+  }
+})
+
 test('audio is refused where it is written, since no model here takes it', () => {
   const audio = { type: 'input_audio', input_audio: { data: 'AA==', format: 'wav' } }
   const { error } = GivenMessage.safeParse({ role: 'user', content: audio })
@@ -63,6 +71,19 @@ test('the bound on tokens may be spelled either way', () => {
     const source = { type: 'stored_completions' }
     const run = CreateRunDataSource.parse({ type: 'completions', source, sampling_params: { [name]: 7 } })
     assert.deepEqual('sampling_params' in run && run.sampling_params, { max_completion_tokens: 7 })
+  }
+})
+
+test('a run of responses has no smaller bound on tokens than a response', () => {
+  for (const name of ['max_completion_tokens', 'max_completions_tokens']) {
+    const parse = (bound: number) =>
+      CreateRunDataSource.safeParse({
+        type: 'responses',
+        source: { type: 'responses' },
+        sampling_params: { [name]: bound },
+      })
+    assert.ok(parse(16).success)
+    assert.deepEqual(refusal(parse(15)).path, ['sampling_params', name])
   }
 })
 

@@ -8,7 +8,8 @@ const partsMax = 256
 
 export const TemplateText = z.string().max(templateTextMax)
 
-const TextPart = z.strictObject({ ...InputText.shape, text: TemplateText })
+const text = { type: z.literal('input_text'), text: TemplateText }
+const TextPart = z.strictObject(text)
 const WrittenPart = z.strictObject({ type: z.literal('output_text'), text: TemplateText })
 
 /** No model here listens: better refused when it is written than by every row. */
@@ -18,7 +19,16 @@ const AudioPart = z.looseObject({ type: z.literal('input_audio') }).transform(({
   return z.NEVER
 })
 
-const GivenPart = z.discriminatedUnion('type', [TextPart, WrittenPart, InputImage, InputFile, AudioPart])
+/** What is not passed on is refused, not dropped. */
+const GivenText = z
+  .strictObject({ ...InputText.shape, ...text })
+  .refine(({ prompt_cache_breakpoint: breakpoint }) => breakpoint === undefined, {
+    error: 'messages of evals have no prompt_cache_breakpoint',
+    path: ['prompt_cache_breakpoint'],
+    params: { fault: 'unsupported_value' },
+  })
+
+const GivenPart = z.discriminatedUnion('type', [GivenText, WrittenPart, InputImage, InputFile, AudioPart])
 
 export const EvalPart = z.discriminatedUnion('type', [TextPart, WrittenPart, InputImage, InputFile])
 export type EvalPart = z.infer<typeof EvalPart>

@@ -8,7 +8,7 @@ const toolsMax = 128
 const metadataPairsMax = 16
 const metadataKeyMax = 64
 const metadataValueMax = 512
-const outputTokensMin = 16
+export const outputTokensMin = 16
 const compactThresholdMin = 1_000
 
 export const Metadata = z

@@ -109,19 +109,18 @@ export function createEvals(uses: EvalsUses): Evals {
       ),
   }
   const submitLoad = (tx: Tx, id: string) => durable.submit(tx, loadRun, `${id}:0`, id)
-  const { findModel } = inference
   const grades = { inference, responses, limits, python, turns: new TextTurns(), log }
   const reader = new RowReader(db)
   const writer = new ResultWriter({ db, limits })
   const sweep = { everyMs: sweepEveryMs, leaseMs: sweepLeaseMs, db: uses.db.as<PlatformTables>(), log }
   return {
     routes: [
-      createEvalRoute({ itemSchemas, findModel }),
+      createEvalRoute({ itemSchemas, models: inference }),
       listEvalsRoute({ db }),
       retrieveEvalRoute({ db }),
       updateEvalRoute({ db }),
       deleteEvalRoute({ db }),
-      createRunRoute({ db, files, findModel, publicUrl, submitLoad }),
+      createRunRoute({ db, files, models: inference, publicUrl, submitLoad }),
       listRunsRoute(ends),
       retrieveRunRoute(ends),
       cancelRunRoute(ends),

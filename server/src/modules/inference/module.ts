@@ -15,6 +15,7 @@ import { estimateTokens, type Estimated } from './domain/estimate-tokens.ts'
 import type { Model } from './domain/model.ts'
 import type { StoredCompletion } from './domain/stored-completion.ts'
 import type { TurnPart, TurnRequest } from './domain/turn.ts'
+import { checkWireOffers } from './domain/wire-offers.ts'
 import { openProvider } from './providers/open-provider.ts'
 import type { Provider } from './providers/provider.ts'
 import type { ProviderLimits } from './providers/wire/limits.ts'
@@ -52,6 +53,8 @@ export interface Inference {
   findModel(name: string): Model | null
   /** Throws `model_not_found`. */
   getModel(name: string): Model
+  /** Throws `unsupported_value` for a field of a chat completion that the model's provider cannot be told. */
+  checkOffered: typeof checkWireOffers
   /** Tokens of the input, from its characters. */
   estimateTokens(input: Estimated): number
   /**
@@ -105,6 +108,7 @@ export function createInference(uses: InferenceUses): Inference {
     ],
     findModel: (name) => catalogue.find(name),
     getModel: (name) => catalogue.get(name),
+    checkOffered: checkWireOffers,
     estimateTokens,
     streamTurn(request, signal) {
       return streamTurn(use.providerOf(catalogue.get(request.model)), request, signal)

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createEval, type CreateEval } from '@switchyard/contracts/evals/evals.ts'
 import type { EvalId } from '@switchyard/contracts/ids.ts'
-import type { Inference } from '#modules/inference/index.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import { route } from '#platform/http/route.ts'
 import { newId } from '#platform/std/ids.ts'
@@ -9,11 +8,11 @@ import { checkTemplates, templatesOfGrader } from '../domain/check-templates.ts'
 import { evalView } from '../domain/eval-view.ts'
 import type { ItemSchemas } from '../steps/item-schemas.ts'
 import { insertEval } from '../store/evals.ts'
-import { noSuchModel } from './faults.ts'
+import { checkModelOfGrader, type Models } from './check-model.ts'
 
 export interface CreateEvalUses {
   readonly itemSchemas: Pick<ItemSchemas, 'refusal'>
-  readonly findModel: Inference['findModel']
+  readonly models: Models
 }
 
 function checkCriteria(
@@ -23,7 +22,7 @@ function checkCriteria(
   const itemSchema = config.type === 'custom' ? config.item_schema : null
   for (const [at, grader] of criteria.entries()) {
     const param = `testing_criteria[${at}]`
-    if ('model' in grader && use.findModel(grader.model) === null) throw noSuchModel(`${param}.model`)
+    checkModelOfGrader(use.models, grader, param)
     checkTemplates(templatesOfGrader(grader, param), { itemSchema, sample: true })
   }
 }

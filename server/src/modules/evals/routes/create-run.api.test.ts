@@ -73,7 +73,6 @@ test('runs are created', async (t) => {
     const cases: [object, unknown[]][] = [
       [{ model: 'no-such-model' }, [404, 'model_not_found', 'data_source.model']],
       [{ model: undefined }, [400, 'missing_required_parameter', 'data_source.model']],
-      [{ sampling_params: { seed: 1 } }, [400, 'unsupported_value', 'data_source.sampling_params.seed']],
       [
         { sampling_params: shell(policy) },
         [400, 'secrets_not_allowed', 'data_source.sampling_params.tools[0].environment.network_policy.domain_secrets'],

@@ -3,7 +3,6 @@ import { createEvalRun, type CreateEvalRun } from '@switchyard/contracts/evals/r
 import type { EvalRunId, ProjectId } from '@switchyard/contracts/ids.ts'
 import type { TestingCriterion } from '@switchyard/contracts/evals/graders.ts'
 import type { Files } from '#modules/files/index.ts'
-import type { Inference } from '#modules/inference/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { Fault } from '#platform/errors/fault.ts'
@@ -14,12 +13,13 @@ import { runView } from '../domain/run-view.ts'
 import { findEval, holdEval } from '../store/evals.ts'
 import { insertRun } from '../store/runs.ts'
 import type { EvalsTables } from '../store/tables.ts'
-import { noSuchEval, noSuchModel } from './faults.ts'
+import { checkModelOfRun, type Models } from './check-model.ts'
+import { noSuchEval } from './faults.ts'
 
 export interface CreateRunUses {
   readonly db: Db<EvalsTables>
   readonly files: Pick<Files, 'open'>
-  readonly findModel: Inference['findModel']
+  readonly models: Models
   readonly publicUrl: string
   readonly submitLoad: (tx: Tx, id: string) => Promise<void>
 }
@@ -84,12 +84,7 @@ function checkFilter({ data_source: { source } }: CreateEvalRun, config: CreateD
 
 function checkAsking(use: CreateRunUses, { data_source: source }: CreateEvalRun, config: CreateDataSourceConfig): void {
   if (source.type === 'jsonl') return
-  if (source.model !== undefined && use.findModel(source.model) === null) throw noSuchModel('data_source.model')
-  if (source.type === 'responses' && source.sampling_params?.seed != null) {
-    throw new Fault('unsupported_value', 'The Responses API has no seed; leave it out, or use completions.', {
-      param: 'data_source.sampling_params.seed',
-    })
-  }
+  checkModelOfRun(use.models, source)
   const { input_messages: input } = source
   if (input === undefined) return
   const templates =

@@ -1,14 +1,11 @@
 import type { Grader } from '@switchyard/contracts/evals/graders.ts'
-import type { Inference } from '#modules/inference/index.ts'
 import { checkGrader, graderParts, type GraderParts } from '../domain/check-grader.ts'
-import { noSuchModel } from './faults.ts'
+import { checkModelOfGrader, type Models } from './check-model.ts'
 
 /** Takes a grader apart, and refuses one that could not grade. */
-export function readGrader(models: Pick<Inference, 'findModel'>, grader: Grader): GraderParts {
+export function readGrader(models: Models, grader: Grader): GraderParts {
   const read = graderParts(grader)
-  for (const { param, grader: part } of read.parts) {
-    if ('model' in part && models.findModel(part.model) === null) throw noSuchModel(`${param}.model`)
-  }
+  for (const part of read.parts) checkModelOfGrader(models, part.grader, part.param)
   checkGrader(read)
   return read
 }

@@ -1,18 +1,18 @@
 import * as contract from '@switchyard/contracts/evals/grader-runs.ts'
-import type { Inference } from '#modules/inference/index.ts'
 import { route } from '#platform/http/route.ts'
 import { newId } from '#platform/std/ids.ts'
 import { givenSample } from '../domain/sample.ts'
 import type { PythonGraders } from '../steps/python-graders.ts'
 import { RowMeter } from '../steps/row-meter.ts'
 import { runGrader, type RunGraderUses } from '../steps/run-grader.ts'
+import type { Models } from './check-model.ts'
 import { readGrader } from './read-grader.ts'
 
 /** Of one call, whatever its graders wait for. */
 const graderMsMax = 120_000
 
 export interface RunGraderRouteUses extends RunGraderUses {
-  readonly inference: RunGraderUses['inference'] & Pick<Inference, 'findModel'>
+  readonly inference: RunGraderUses['inference'] & Models
   readonly python: Pick<PythonGraders, 'score' | 'release'>
 }
 

@@ -8,11 +8,17 @@ const missing: Readonly<Record<ProviderWire, readonly string[]>> = {
   messages: ['seed', 'frequency_penalty', 'presence_penalty', 'logprobs', 'top_logprobs', 'verbosity'],
 }
 
-export function checkWireOffers({ provider, id }: Model, body: Readonly<Record<string, unknown>>): void {
-  for (const param of missing[provider.wire]) {
-    const asked = body[param]
+/** `place` goes before the name of a field where the caller did not write it at the top. */
+export function checkWireOffers(
+  { provider, id }: Model,
+  body: Readonly<Record<string, unknown>>,
+  place: '' | `${string}.` = '',
+): void {
+  for (const field of missing[provider.wire]) {
+    const asked = body[field]
     if (asked === undefined || asked === null || asked === false) continue
-    throw new Fault('unsupported_value', `The provider of ${id} does not offer '${param}'.`, { param })
+    const param = `${place}${field}`
+    throw new Fault('unsupported_value', `The provider of ${id} does not offer '${field}'.`, { param })
   }
 }
 
