@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EvalRun } from '@switchyard/contracts/evals/runs.ts'
+import { createResponse } from '@switchyard/contracts/responses/operations.ts'
 import { sql } from 'kysely'
-import { evalsKit } from '../testing/evals-kit.ts'
+import { evalsKit, ticket } from '../testing/evals-kit.ts'
 
 /** A row that takes two model calls: what it holds is summed up first. */
 const messages = [{ role: 'user', content: 'Hello' }, { type: 'compaction_trigger' }]
@@ -46,4 +47,21 @@ test('a run shows what it is charged for', async (t) => {
     assert.deepEqual(sums(run), [[1, 20, 5]])
     assert.deepEqual(await charged(), [4, 90, 16])
   })
+})
+
+test('a run of responses is sampled with its seed, which the Responses API itself does not have', async (t) => {
+  const kit = await evalsKit(t)
+  const { app } = kit
+  app.double.decide(() => 'Hardware')
+  const { id: evalId } = await kit.newEval()
+  const run = await kit.ended(await kit.start(evalId, [ticket(0)], { sampling_params: { seed: 7 } }))
+  assert.ok(run.data_source.type === 'responses')
+  assert.deepEqual([run.result_counts.passed, run.data_source.sampling_params], [1, { seed: 7 }])
+  assert.equal((app.double.requests.at(-1)?.body as { seed?: number }).seed, 7)
+  const [item] = await kit.items(run)
+  assert.equal(item?.sample.seed, 7)
+
+  const body = { model: 'double-chat', input: 'Hello', seed: 7 }
+  const { status, error } = await app.call(createResponse, { body })
+  assert.deepEqual([status, error?.code, error?.param], [400, 'unknown_parameter', 'seed'])
 })

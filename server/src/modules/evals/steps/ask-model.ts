@@ -15,7 +15,7 @@ import type { Asking } from './patience.ts'
 import type { RowMeter } from './row-meter.ts'
 
 export interface AskUses {
-  readonly inference: Pick<Inference, 'answerChat' | 'getModel'>
+  readonly inference: Pick<Inference, 'answerChat' | 'checkOffered' | 'getModel'>
   readonly responses: Pick<Responses, 'answer'>
   readonly limits: Pick<Limits, 'admitWork' | 'estimateInput' | 'recordAlone'>
 }
@@ -71,9 +71,15 @@ export async function askChat(use: AskUses, call: RowCall, body: Record<string, 
 }
 
 /** Asks a model as `/v1/responses` would, tools of ours included; waits until the limits have room. */
-export async function askResponse(use: AskUses, call: RowCall, body: Record<string, unknown>): Promise<Response> {
+export async function askResponse(
+  use: AskUses,
+  call: RowCall,
+  body: Record<string, unknown>,
+  seed: number | null,
+): Promise<Response> {
   return await told(call, body['model'], async () => {
     const asked = validate(CreateResponse, body)
+    use.inference.checkOffered(use.inference.getModel(asked.model ?? ''), { seed })
     const work = {
       operation: 'responses',
       model: asked.model ?? '',
@@ -83,7 +89,7 @@ export async function askResponse(use: AskUses, call: RowCall, body: Record<stri
     const charged = { ...call.charged, requestId: newRequestId() }
     const admission = await use.limits.admitWork(charged, work, call.signal)
     const used = call.meter.add.bind(call.meter)
-    return await use.responses.answer({ admission, body: asked, signal: call.signal, used })
+    return await use.responses.answer({ admission, body: asked, seed, signal: call.signal, used })
   })
 }
 

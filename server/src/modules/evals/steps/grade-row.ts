@@ -92,7 +92,7 @@ async function sampleRow(
   const { body, shown } = await use.turns.run(charged.projectId, signal, () => asking.ask({ item, sample }))
   progress.input = shown
   return asking.kind === 'responses'
-    ? sampleOfResponse(await askResponse(use, grading, body))
+    ? sampleOfResponse(await askResponse(use, grading, body, asking.sampling.seed))
     : sampleOfChat(await askChat(use, grading, body))
 }
 

@@ -16,6 +16,8 @@ export interface Asked {
   readonly metadata: Readonly<Record<string, string>>
   readonly temperature: number | null
   readonly topP: number | null
+  /** Of work of our own alone: a request has none. */
+  readonly seed?: number
   readonly topLogprobs: number
   readonly text: { readonly format: TextFormat; readonly verbosity: 'low' | 'medium' | 'high' | null }
   readonly reasoning: { readonly effort: string | null; readonly summary: string | null }

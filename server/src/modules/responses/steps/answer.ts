@@ -18,6 +18,8 @@ export interface AskedAnswer {
   /** Lets its first turn in; later ones wait for their own tokens. */
   readonly admission: Admission
   readonly body: CreateResponse
+  /** For a model whose provider offers it; the body of a request has no such field. */
+  readonly seed: number | null
   readonly signal: AbortSignal
   /**
    * Told once, before it answers or throws, what was used: for the ledger, in the transaction that keeps what becomes of
@@ -33,15 +35,16 @@ export interface AskedAnswer {
  */
 export async function answer(
   use: AcceptUses & ForegroundUses,
-  { admission, body, signal, used }: AskedAnswer,
+  { admission, body, seed, signal, used }: AskedAnswer,
 ): Promise<Response> {
-  const accepted = await accept(use, meteringFor(admission), { ...body, store: false }).catch((error: unknown) => {
+  const found = await accept(use, meteringFor(admission), { ...body, store: false }).catch((error: unknown) => {
     admission.leave()
     throw error
   })
   // From here on its turns are settled one by one, the first as well.
   admission.handOver()
-  const { live } = accepted
+  const live = seed === null ? found.live : { ...found.live, asked: { ...found.live.asked, seed } }
+  const accepted = { ...found, live }
   const keeping = keepContainer(use, live.asked.shellPlace)
   const over: { end: { ended: LiveResponse; ending: Ending } | null } = { end: null }
   const close = async (ended: LiveResponse, ending: Ending, meters: readonly TurnMeter[]): Promise<Date> => {

@@ -153,6 +153,7 @@ async function turnRequest(
     temperature: asked.temperature,
     topP: asked.topP,
     topLogprobs: wantsLogprobs ? asked.topLogprobs : null,
+    ...(asked.seed === undefined ? {} : { sampling: { seed: asked.seed } }),
     format: asked.text.format,
     verbosity: asked.text.verbosity,
     reasoning: asked.reasoning,
