@@ -48,7 +48,6 @@ interface OldRun {
     readonly type: string
     readonly model?: string
     readonly source: object
-    readonly sampling_params?: { readonly seed?: unknown }
   }
 }
 interface Line {
@@ -147,13 +146,9 @@ async function sourceOf(move: Move, run: OldRun, notes: string[]): Promise<Json>
       `it reads ${type} of the old server, which do not move: start it at the target once it has some`,
     )
   }
-  const { seed, ...sampling } = rest.sampling_params ?? {}
-  const seedless = rest.type === 'responses' && seed !== undefined
-  if (seedless) notes.push('left out the seed: the Responses API has none')
   const dataSource = {
     ...rest,
     ...(rest.model !== undefined && { model: modelOf(move, rest.model) }),
-    ...(seedless && { sampling_params: sampling }),
   }
   // Rows may well have nulls in them.
   if (type === 'file_content') return { ...dataSource, source: run.data_source.source }
