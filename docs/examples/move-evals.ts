@@ -29,6 +29,10 @@ From the environment: FROM_BASE_URL, FROM_API_KEY, TO_BASE_URL, TO_API_KEY.
 `
 
 const metadataPairsMax = 16
+/** Answers that asking again does not change: the file is gone, or not given out. */
+const lostStatuses: readonly unknown[] = [400, 403, 404, 410]
+/** As wide as the ids of runs are. */
+const idColumns = 40
 
 type Json = Record<string, unknown>
 type Metadata = Record<string, string> | null
@@ -43,18 +47,13 @@ interface OldRun {
   readonly id: string
   readonly eval_id: string
   readonly name: string
+  readonly status: string
   readonly metadata: Metadata
   readonly data_source: {
     readonly type: string
     readonly model?: string
     readonly source: object
   }
-}
-interface Line {
-  readonly what: string
-  readonly from: string
-  readonly to: string
-  readonly notes: readonly string[]
 }
 interface Move {
   readonly from: OpenAI
@@ -65,7 +64,7 @@ interface Move {
   /** Models that the target has. */
   readonly known: ReadonlySet<string>
   readonly folder: string
-  readonly lines: Line[]
+  readonly sums: { moved: number; left: number }
 }
 
 /** Something that cannot be carried over; the message says what to do about it. */
@@ -108,22 +107,32 @@ function movedFrom(id: string, metadata: Metadata, notes: string[]): Record<stri
   return { ...Object.fromEntries(pairs.slice(0, metadataPairsMax - 1)), moved_from: id }
 }
 
-/** The rows of a run as a file at the target. */
-async function moveFile({ from, to, folder }: Move, id: string, run: OldRun, notes: string[]): Promise<string> {
-  const path = join(folder, `${id}.jsonl`)
+/** Whether there is something to download. */
+async function download({ from }: Move, id: string, path: string): Promise<boolean> {
   try {
     const { body } = await from.files.content(id)
     if (body === null) throw new Error('no content')
     await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(path))
-  } catch {
-    const rows = await rowsFromResults(from, run)
+    return true
+  } catch (error) {
+    if (error instanceof OpenAI.APIError && lostStatuses.includes(error.status)) return false
+    throw new CannotMove(`${id} could not be downloaded (${(error as Error).message}): start this script again`)
+  }
+}
+
+/** The rows of a run as a file at the target. */
+async function moveFile(move: Move, id: string, run: OldRun, notes: string[]): Promise<string> {
+  const path = join(move.folder, `${id}.jsonl`)
+  if (!(await download(move, id, path))) {
+    // Only a run that came to its end has a result for every row.
+    const rows = run.status === 'completed' ? await rowsFromResults(move.from, run) : []
     if (rows.length === 0) {
       throw new CannotMove(`${id} can no longer be downloaded: upload the data to the target and start the run there`)
     }
     await writeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     notes.push(`${id} can no longer be downloaded: its ${rows.length} rows were taken from the results of the run`)
   }
-  return (await to.files.create({ file: createReadStream(path), purpose: 'evals' })).id
+  return (await move.to.files.create({ file: createReadStream(path), purpose: 'evals' })).id
 }
 
 /** Each result repeats the row that it is about. */
@@ -161,11 +170,13 @@ async function attempt(move: Move, what: string, from: string, work: Work): Prom
   const notes: string[] = []
   try {
     const to = await work(notes)
-    move.lines.push({ what, from, to, notes })
+    move.sums.moved += 1
+    print(what, from, to, notes)
     return to
   } catch (error) {
     if (!(error instanceof CannotMove) && !(error instanceof OpenAI.APIError)) throw error
-    move.lines.push({ what, from, to: 'not moved', notes: [...notes, error.message] })
+    move.sums.left += 1
+    print(what, from, 'not moved', [...notes, error.message])
     return null
   }
 }
@@ -212,12 +223,9 @@ async function moveEval(move: Move, old: OldEval, there: ReadonlyMap<string, str
   if (made !== null) await moveRuns(move, old.id, known ?? (move.dryRun ? null : made))
 }
 
-function print(lines: readonly Line[]): void {
-  const width = (key: 'what' | 'from') => Math.max(...lines.map((line) => line[key].length))
-  for (const { what, from, to, notes } of lines) {
-    process.stdout.write(`${what.padEnd(width('what'))}  ${from.padEnd(width('from'))}  →  ${to}\n`)
-    for (const note of notes) process.stdout.write(`      ${note}\n`)
-  }
+function print(what: string, from: string, to: string, notes: readonly string[]): void {
+  process.stdout.write(`${what.padEnd(4)}  ${from.padEnd(idColumns)}  →  ${to}\n`)
+  for (const note of notes) process.stdout.write(`      ${note}\n`)
 }
 
 function clientOf(side: 'FROM' | 'TO'): OpenAI {
@@ -243,7 +251,8 @@ async function main(): Promise<number> {
   for await (const one of to.evals.list({ limit: 100 })) there.set(one.metadata?.['moved_from'] ?? '', one.id)
   const folder = await mkdtemp(join(tmpdir(), 'move-evals-'))
   const models = new Map(values.model.map((pair) => pair.split('=', 2) as [string, string]))
-  const move: Move = { from, to, dryRun: values['dry-run'], runs: values.runs, models, known, folder, lines: [] }
+  const sums = { moved: 0, left: 0 }
+  const move: Move = { from, to, dryRun: values['dry-run'], runs: values.runs, models, known, folder, sums }
   try {
     if (values.eval.length === 0) {
       for await (const old of from.evals.list({ order: 'asc', limit: 100 })) await moveEval(move, old, there)
@@ -252,10 +261,8 @@ async function main(): Promise<number> {
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-  print(move.lines)
-  const left = move.lines.filter((line) => line.to === 'not moved').length
-  process.stdout.write(`${move.lines.length - left} moved or there already, ${left} not moved\n`)
-  return left === 0 ? 0 : 1
+  process.stdout.write(`${sums.moved} moved or there already, ${sums.left} not moved\n`)
+  return sums.left === 0 ? 0 : 1
 }
 
 try {

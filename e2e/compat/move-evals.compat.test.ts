@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -203,8 +203,21 @@ test('a model that the target lacks is named', async () => {
 const pairs = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`key${at}`, 'value']))
 const pageOf = (...data: object[]) => ({ object: 'list', data, has_more: false, first_id: null, last_id: null })
 
+type Answer = (response: ServerResponse) => void
+const refuse =
+  (status: number, message: string): Answer =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json', 'x-should-retry': 'false' })
+    response.end(JSON.stringify({ error: { message, code: null } }))
+  }
+const notGivenOut = refuse(400, 'Not allowed to download files of purpose: evals')
+const breakOff: Answer = (response) => {
+  response.writeHead(200, { 'content-length': '1000' })
+  response.write('{"item":', () => response.destroy())
+}
+
 /** The hosted original at its wire, as far as the script asks it: it says null where nothing was said. */
-async function hostedOriginal(t: TestContext): Promise<Place> {
+async function hostedOriginal(t: TestContext, status: string, ...downloads: Answer[]): Promise<Place> {
   const replies: Record<string, object> = {
     '/evals': pageOf({
       id: 'eval_hosted',
@@ -231,6 +244,7 @@ async function hostedOriginal(t: TestContext): Promise<Place> {
       id: 'evalrun_hosted',
       eval_id: 'eval_hosted',
       name: 'Old',
+      status,
       metadata: null,
       data_source: {
         type: 'responses',
@@ -250,9 +264,8 @@ async function hostedOriginal(t: TestContext): Promise<Place> {
   }
   const server = createServer((request, response) => {
     const reply = replies[new URL(request.url ?? '/', 'http://hosted').pathname]
-    const refusal = { error: { message: 'Not allowed to download files of purpose: evals', code: null } }
-    response.writeHead(reply === undefined ? 400 : 200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(reply ?? refusal))
+    if (reply === undefined) return (downloads.shift() ?? notGivenOut)(response)
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(reply))
   })
   t.after(() => server.close())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -261,7 +274,7 @@ async function hostedOriginal(t: TestContext): Promise<Place> {
 
 test('what the hosted original says is turned into what it was told', async (t) => {
   const to = await sideOf('new')
-  const moved = await move(await hostedOriginal(t), to)
+  const moved = await move(await hostedOriginal(t, 'completed'), to)
   assert.equal(moved.code, 0, moved.said)
   assert.match(moved.said, /left out metadata "key15" to make room for moved_from/)
   const [made] = await listEvals(to)
@@ -271,4 +284,34 @@ test('what the hosted original says is turned into what it was told', async (t) 
   assert.deepEqual(run.data_source.sampling_params, { seed: 42, temperature: 1, max_completion_tokens: 50 })
   const content = await (await to.client.files.content(run.data_source.source.id)).text()
   assert.equal(content, '{"item":{"label":"a"}}\n{"item":{"label":"b"}}\n')
+})
+
+test('a download that fails is not taken for a lost file, and is made up for the next time', async (t) => {
+  const to = await sideOf('new')
+  const whole = '{"item":{"label":"a"}}\n{"item":{"label":"b"}}\n{"item":{"label":"c"}}\n'
+  const from = await hostedOriginal(t, 'canceled', refuse(503, 'Not now'), breakOff, (response) => response.end(whole))
+  for (const why of [/503 Not now/, /terminated|aborted|closed/]) {
+    const moved = await move(from, to)
+    assert.equal(moved.code, 1, moved.said)
+    assert.match(
+      moved.said,
+      /not moved\n(?: +left out.*\n)* +file-hosted could not be downloaded \(.*\): start this script again\n/,
+    )
+    assert.match(moved.said, why)
+  }
+  const [made] = await listEvals(to)
+  assert.deepEqual(await listRuns(to, made?.id ?? ''), [])
+
+  const moved = await move(from, to)
+  assert.equal(moved.code, 0, moved.said)
+  const [run] = await listRuns(to, made?.id ?? '')
+  assert.ok(run?.data_source.source.type === 'file_id')
+  assert.equal(await (await to.client.files.content(run.data_source.source.id)).text(), whole)
+})
+
+test('rows are not taken from the results of a run that did not complete: they would be too few', async (t) => {
+  const to = await sideOf('new')
+  const moved = await move(await hostedOriginal(t, 'canceled'), to)
+  assert.equal(moved.code, 1, moved.said)
+  assert.match(moved.said, /file-hosted can no longer be downloaded: upload the data to the target/)
 })
