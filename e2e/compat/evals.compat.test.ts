@@ -30,6 +30,34 @@ test('an eval is made, read, renamed, listed and deleted with the SDK', async ()
   await assert.rejects(client.evals.retrieve(made.id), NotFoundError)
 })
 
+test('deleting all runs and all evals while paging reaches every one', async () => {
+  const { client: open } = await stack().newProject('emptied')
+  const client = open()
+  const moreThanAPage = Array.from({ length: 25 }, (_, at) => `${at}`)
+  for (const name of moreThanAPage) await client.evals.create({ ...params, name })
+  const [{ id: evalId } = { id: '' }] = (await client.evals.list({ limit: 1 })).data
+  const item = { ticket_text: 'a', correct_label: 'b' }
+  const content = [{ item, sample: { output_text: 'b' } }]
+  for (const name of moreThanAPage) {
+    await client.evals.runs.create(evalId, {
+      name,
+      data_source: { type: 'jsonl', source: { type: 'file_content', content } },
+    })
+  }
+  const runs: string[] = []
+  for await (const run of client.evals.runs.list(evalId)) {
+    await client.evals.runs.delete(run.id, { eval_id: evalId })
+    runs.push(run.name)
+  }
+  assert.deepEqual(runs, moreThanAPage)
+  const evals: string[] = []
+  for await (const one of client.evals.list()) {
+    await client.evals.delete(one.id)
+    evals.push(one.name)
+  }
+  assert.deepEqual(evals, moreThanAPage.toReversed())
+})
+
 test('every grader of the SDK is taken, and comes back with an id', async () => {
   const client = stack().project()
   const input = [

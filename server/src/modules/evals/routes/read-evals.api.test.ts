@@ -100,6 +100,20 @@ test('a deleted eval is gone', async (t) => {
   assert.deepEqual((await app.call(listEvals)).body.data, [])
 })
 
+test('a page goes on after an eval that was deleted meanwhile', async (t) => {
+  const app = await testApp(t)
+  const [a, b, c] = [await newEval(app, 'a'), await newEval(app, 'b'), await newEval(app, 'c')]
+  await app.call(deleteEval, { params: { eval_id: b } })
+  const list = async (query: Record<string, string>) => {
+    const reply = await app.call(listEvals, { query: { after: b, ...query } })
+    assert.equal(reply.status, 200, reply.text)
+    return reply.body.data.map(({ id }) => id)
+  }
+  for (const order_by of ['created_at', 'updated_at']) {
+    assert.deepEqual([await list({ order_by }), await list({ order_by, order: 'asc' })], [[a], [c]])
+  }
+})
+
 test('an eval of another project is not there', async (t) => {
   const app = await testApp(t)
   const id = await newEval(app, 'theirs', app.other.key)

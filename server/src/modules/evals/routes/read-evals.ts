@@ -18,11 +18,11 @@ export const retrieveEvalRoute = (use: Uses) =>
   })
 
 export const listEvalsRoute = (use: Uses) =>
-  route(listEvals, async ({ scope, query: { after: id, limit, order, order_by: orderBy } }) => {
-    const after = id === undefined ? null : await store.findEval(use.db, scope.projectId, id)
-    if (id !== undefined && after === null) {
+  route(listEvals, async ({ scope, query: { after, limit, order, order_by: orderBy } }) => {
+    if (after !== undefined && !(await store.isEvalCursor(use.db, scope.projectId, after))) {
       throw new Fault('invalid_value', 'No eval with the id given in after.', { param: 'after' })
     }
-    const { rows, more } = await store.listEvals(use.db, scope.projectId, { after, limit, order, orderBy })
+    const page = { after: after ?? null, limit, order, orderBy }
+    const { rows, more } = await store.listEvals(use.db, scope.projectId, page)
     return cutPage(rows.map(evalView), more)
   })

@@ -27,6 +27,15 @@ test('runs and output items are read', async (t) => {
   }
   const [first, second, third] = runs as [EvalRun, EvalRun, EvalRun]
 
+  /** As if everything deleted had been deleted long ago. */
+  const tenMinutesPass = async () => {
+    for (const table of ['eval', 'run']) {
+      await sql`update evals.${sql.raw(table)} set deleted_at = deleted_at - interval '10 minutes'`.execute(
+        app.db.kysely,
+      )
+    }
+  }
+
   await t.test('runs: oldest first, by page and by status', async () => {
     const list = async (query: Record<string, string>) => {
       const { body } = await app.call(listEvalRuns, { params: { eval_id: evalId }, query })
@@ -73,19 +82,25 @@ test('runs and output items are read', async (t) => {
     assert.deepEqual([status, body], [200, first])
   })
 
-  await t.test('a deleted run is gone, and its rows go after it', async () => {
+  await t.test('a deleted run is gone, its rows go after it; its place in the list stays for a while', async () => {
     const params = { eval_id: evalId, run_id: third.id }
     const { body } = await app.call(deleteEvalRun, { params })
     assert.deepEqual(body, { object: 'eval.run.deleted', deleted: true, run_id: third.id })
     assert.equal((await app.call(retrieveEvalRun, { params })).status, 404)
     assert.equal((await app.call(deleteEvalRun, { params })).status, 404)
     const left = async () => {
-      const { rows } = await sql`
-        select 1 from evals.row where run_id = ${third.id} union all select 1 from evals.result where run_id = ${third.id}
-        union all select 1 from evals.run where id = ${third.id}`.execute(app.db.kysely)
-      return rows.length
+      const { rows } = await sql<{ place: string }>`
+        select 'row' as place from evals.row where run_id = ${third.id}
+        union all select 'result' from evals.result where run_id = ${third.id}
+        union all select 'run ' || data_source::text from evals.run where id = ${third.id}`.execute(app.db.kysely)
+      return rows.map(({ place }) => place).join()
     }
-    assert.ok(await becomesTrue(async () => (await left()) === 0, boundMs))
+    assert.ok(await becomesTrue(async () => (await left()) === 'run {}', boundMs))
+    const query = { after: third.id, order: 'desc' }
+    const before = await app.call(listEvalRuns, { params: { eval_id: evalId }, query })
+    assert.deepEqual([before.status, before.body.data], [200, [second, first]])
+    await tenMinutesPass()
+    assert.ok(await becomesTrue(async () => (await left()) === '', boundMs))
   })
 
   await t.test('a deleted eval takes its runs along, those under way end', async () => {
@@ -105,6 +120,14 @@ test('runs and output items are read', async (t) => {
       assert.ok(await becomesTrue(async () => (await kit.news(id)).length > 0, boundMs))
       assert.deepEqual(await kit.news(id), ['eval.run.canceled'])
     }
+    const clear = async () => {
+      const { rows } = await sql`
+        select 1 from evals.row where run_id in (${running.id}, ${first.id})
+        union all select 1 from evals.run where eval_id = ${evalId} and deleted_at is null`.execute(app.db.kysely)
+      return rows.length === 0
+    }
+    assert.ok(await becomesTrue(clear, boundMs))
+    await tenMinutesPass()
     const left = async () => {
       const { rows } = await sql`select 1 from evals.eval where id = ${evalId}`.execute(app.db.kysely)
       return rows.length

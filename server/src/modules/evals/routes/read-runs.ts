@@ -38,7 +38,7 @@ export const listRunsRoute = (use: ReadRunsUses) =>
     const { after, limit, order, status } = query
     const of = await findEval(use.db, scope.projectId, evalId)
     if (of === null) throw noSuchEval()
-    if (after !== undefined && (await store.findRun(use.db, scope.projectId, evalId, after)) === null) {
+    if (after !== undefined && !(await store.isRunCursor(use.db, evalId, after))) {
       throw new Fault('invalid_value', 'No run with the id given in after.', { param: 'after' })
     }
     const page = { after: after ?? null, limit, order, status: status ?? null }

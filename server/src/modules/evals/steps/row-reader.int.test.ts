@@ -21,7 +21,10 @@ test('rows of a run are read whatever became of the rows of another', async (t) 
   const { runId: kept } = await filledRun(whole, filling)
   const { runId: gone } = await filledRun(whole, filling)
   const db = whole.as<EvalsTables>()
-  await sql`update evals.run set deleted_at = now() where id = ${gone}`.execute(db.kysely)
+  await sql`
+    update evals.run set status = 'canceled', ended_at = now(), totals = '{}', deleted_at = now() where id = ${gone}`.execute(
+    db.kysely,
+  )
   await clearDeletedRun(db, 100)
 
   const reader = new RowReader(db)

@@ -71,8 +71,18 @@ export async function holdEval(tx: Tx, projectId: ProjectId, id: string): Promis
   return row ?? null
 }
 
+const cursor = statement<[string, string], { id: string }>(
+  'evals.eval-cursor',
+  `select id from evals.eval where id = $1 and project_id = $2`,
+)
+
+/** Whether a page can start after this id. An eval deleted a moment ago still can be paged from. */
+export async function isEvalCursor(db: Db<EvalsTables>, projectId: ProjectId, id: string): Promise<boolean> {
+  return (await db.run(cursor, [id, projectId])).length === 1
+}
+
 export interface EvalsPage {
-  readonly after: EvalRow | null
+  readonly after: string | null
   readonly limit: number
   readonly order: 'asc' | 'desc'
   readonly orderBy: 'created_at' | 'updated_at'
@@ -95,8 +105,8 @@ export async function listEvals(
     after === null
       ? sql`true`
       : byUpdate
-        ? sql`(updated_at, id) ${beyond} (select updated_at, id from evals.eval where id = ${after.id})`
-        : sql`id ${beyond} ${after.id}`
+        ? sql`(updated_at, id) ${beyond} (select updated_at, id from evals.eval where id = ${after})`
+        : sql`id ${beyond} ${after}`
   const ordered = byUpdate ? sql`updated_at ${direction}, id ${direction}` : sql`id ${direction}`
   const { rows } = await sql<EvalRow & { found: number }>`
     select ${sql.raw(columns)}, found::int from (

@@ -75,15 +75,26 @@ export async function stalledLoads(
   return rows
 }
 
+/** Whoever deletes what a page shows asks for the next page after something deleted. */
+const longDeleted = sql.raw(`deleted_at < now() - interval '10 minutes'`)
+
+/** What has ended has totals. Of a deleted run they are the last to go: without them nothing but its place is left. */
 const deletedRun = statement<[], { id: string }>(
   'evals.deleted-run',
-  `select id from evals.run where deleted_at is not null order by deleted_at limit 1`,
+  `select id from evals.run where deleted_at is not null and totals is not null order by deleted_at limit 1`,
 )
 
-/** Removes some rows of a deleted run, and then the run. Returns how many, 0 when there is none. */
+/** Removes some rows of a deleted run, or places of those deleted long ago. Returns how many, 0 when there are none. */
 export async function clearDeletedRun(db: Db<EvalsTables>, rowsMax: number): Promise<number> {
   const [run] = await db.run(deletedRun, [])
-  if (run === undefined) return 0
+  if (run === undefined) {
+    const { numAffectedRows: places = 0n } = await sql`
+      delete from evals.run where id in (
+        select id from evals.run where ${longDeleted} and totals is null order by deleted_at limit ${rowsMax})`.execute(
+      db.kysely,
+    )
+    return Number(places)
+  }
   return await db.tx(async (tx) => {
     const tables = own<EvalsTables>(tx)
     const { numAffectedRows: removed = 0n } = await sql`
@@ -95,7 +106,9 @@ export async function clearDeletedRun(db: Db<EvalsTables>, rowsMax: number): Pro
       )
       delete from evals.row where run_id = ${run.id} and n in
         (select n from evals.row where run_id = ${run.id} order by n limit ${rowsMax})`.execute(tables)
-    if (removed === 0n) await sql`delete from evals.run where id = ${run.id}`.execute(tables)
+    if (removed === 0n) {
+      await sql`update evals.run set totals = null, data_source = '{}' where id = ${run.id}`.execute(tables)
+    }
     return Number(removed) + 1
   })
 }
@@ -111,7 +124,7 @@ export async function clearDeletedEvals(db: Db<EvalsTables>, limit: number): Pro
         limit ${limit})`.execute(tables)
     const { numAffectedRows: removed = 0n } = await sql`
       delete from evals.eval where id in (
-        select id from evals.eval e where deleted_at is not null
+        select id from evals.eval e where ${longDeleted}
           and not exists (select 1 from evals.run r where r.eval_id = e.id) order by deleted_at limit ${limit})`.execute(
       tables,
     )

@@ -99,6 +99,16 @@ export async function findRun(
   return row ?? null
 }
 
+const cursor = statement<[string, string], { id: string }>(
+  'evals.run-cursor',
+  `select id from evals.run where id = $1 and eval_id = $2`,
+)
+
+/** Whether a page of the runs of an eval can start after this id. A run deleted a moment ago still can be paged from. */
+export async function isRunCursor(db: Db<EvalsTables>, evalId: string, id: string): Promise<boolean> {
+  return (await db.run(cursor, [id, evalId])).length === 1
+}
+
 export interface RunsPage {
   readonly after: string | null
   readonly limit: number
@@ -133,7 +143,9 @@ export async function listRuns(
 /** Holds a run for one decision about it. Always taken before its chunks are. */
 export async function lockRun(tx: Tx, id: string): Promise<RunRow | null> {
   const { rows } = await sql<RunRow>`
-    select ${sql.raw(runColumns)} from evals.run where id = ${id} for update`.execute(own<EvalsTables>(tx))
+    select ${sql.raw(runColumns)} from evals.run where id = ${id} and deleted_at is null for update`.execute(
+    own<EvalsTables>(tx),
+  )
   return rows[0] ?? null
 }
 
