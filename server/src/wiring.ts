@@ -167,6 +167,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
   })
   const batches = createBatches({
     db,
+    orgs,
     durable,
     log,
     metrics,
@@ -182,6 +183,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
   const publicUrl = settings.publicUrl ?? `http://${settings.httpHost}:${settings.httpPort}`
   const evals = createEvals({
     db,
+    orgs,
     durable,
     log,
     metrics,

@@ -1,6 +1,7 @@
 import type { Files } from '#modules/files/index.ts'
 import type { Inference } from '#modules/inference/index.ts'
 import type { Limits } from '#modules/limits/index.ts'
+import type { Orgs } from '#modules/orgs/index.ts'
 import type { Responses } from '#modules/responses/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Database } from '#platform/db/db.ts'
@@ -25,6 +26,7 @@ import { listBatchesRoute, retrieveBatchRoute } from './routes/read-batches.ts'
 import { runLine } from './steps/run-line.ts'
 import type { NextUses } from './steps/start-next.ts'
 import { chunks } from './store/chunks.ts'
+import { sweepArchived } from './steps/sweep-archived.ts'
 import { sweepExpired } from './steps/sweep-expired.ts'
 import { clearEnded } from './store/results.ts'
 import type { BatchesTables } from './store/tables.ts'
@@ -35,6 +37,7 @@ export interface BatchesUses {
   readonly log: Log
   readonly metrics: Metrics
   readonly files: Files
+  readonly orgs: Pick<Orgs, 'archivedOf'>
   readonly webhooks: Webhooks
   readonly inference: Inference
   readonly limits: Limits
@@ -102,6 +105,7 @@ export function createBatches(uses: BatchesUses): Batches {
     workers: [
       lanes.part(),
       dueSweep({ ...sweep, name: 'batches.expiry', run: () => sweepExpired({ ...next, db }) }),
+      dueSweep({ ...sweep, name: 'batches.archived', run: () => sweepArchived({ ...next, db, orgs: uses.orgs }) }),
       dueSweep({ ...sweep, name: 'batches.waiting', run: () => sweepWaitingChunks({ ...next, db }) }),
       dueSweep({ ...sweep, name: 'batches.clear', run: () => clearEnded(db, clearRowsMax) }),
     ],

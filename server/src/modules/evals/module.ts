@@ -2,6 +2,7 @@ import type { Containers } from '#modules/containers/index.ts'
 import type { Files } from '#modules/files/index.ts'
 import type { Inference } from '#modules/inference/index.ts'
 import type { Limits } from '#modules/limits/index.ts'
+import type { Orgs } from '#modules/orgs/index.ts'
 import type { Responses } from '#modules/responses/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Database } from '#platform/db/db.ts'
@@ -50,6 +51,7 @@ export interface EvalsUses {
   readonly log: Log
   readonly metrics: Metrics
   readonly files: Files
+  readonly orgs: Pick<Orgs, 'archivedOf'>
   readonly webhooks: Webhooks
   readonly containers: Pick<Containers, 'jobs'>
   readonly inference: Inference
@@ -140,7 +142,7 @@ export function createEvals(uses: EvalsUses): Evals {
     workers: [
       lanes.part(),
       dueSweep({ ...sweep, name: 'evals.waiting', run: () => sweepWaitingChunks(ends) }),
-      dueSweep({ ...sweep, name: 'evals.abandoned', run: () => endAbandonedRuns(ends) }),
+      dueSweep({ ...sweep, name: 'evals.abandoned', run: () => endAbandonedRuns({ ...ends, orgs: uses.orgs }) }),
       dueSweep({ ...sweep, name: 'evals.clear-runs', run: () => clearDeletedRun(db, clearRowsMax) }),
       dueSweep({ ...sweep, name: 'evals.clear-evals', run: () => clearDeletedEvals(db, clearEvalsMax) }),
     ],

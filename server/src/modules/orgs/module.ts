@@ -20,7 +20,7 @@ import { recordAudit } from './store/audit-log.ts'
 import { findKeyUsers, listKeysOfUsers } from './store/key-owners.ts'
 import { findNetworkPolicy } from './store/network-policies.ts'
 import { findOrganization } from './store/organizations.ts'
-import { findProjectAnywhere, listProjects } from './store/projects.ts'
+import { findProjectAnywhere, listArchivedOf, listProjects } from './store/projects.ts'
 import type { OrgsTables } from './store/tables.ts'
 
 export interface OrgsUses {
@@ -59,6 +59,8 @@ export interface Orgs extends OperatorActions {
   networkPolicy(orgId: OrgId): Promise<ContainerNetwork>
   /** Whichever organisation it belongs to; null when there is none. */
   findProject(id: ProjectId): Promise<Project | null>
+  /** Which of these projects are archived: what was going on in them has to end. */
+  archivedOf(ids: readonly ProjectId[]): Promise<ProjectId[]>
   /** In the caller's transaction where there is one; null when there is no such organisation. */
   findOrganization(id: OrgId, tx?: Tx): Promise<Organization | null>
   /** Projects that are not archived, newest first; at most `limit` of those before `after`. */
@@ -92,6 +94,7 @@ export function createOrgs({ db: database, log, cellTag }: OrgsUses): Orgs {
       const row = await findProjectAnywhere(use.db, id)
       return row && { id: row.id, orgId: row.org_id, name: row.name, archived: row.archived_at !== null }
     },
+    archivedOf: (ids) => listArchivedOf(use.db, ids),
     findOrganization: (id, tx) => findOrganization(tx === undefined ? use.db.kysely : own<OrgsTables>(tx), id),
     async listOpenProjects(tx, orgId, { after, limit }) {
       const rows = await listProjects(own<OrgsTables>(tx), orgId, { after, limit, includeArchived: false })

@@ -1,4 +1,5 @@
 import type { BatchError } from '@switchyard/contracts/batches.ts'
+import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
@@ -140,6 +141,29 @@ const due = statement<[number], { id: string }>(
 /** Batches whose time is over and that nobody has begun to end. */
 export async function listDue(db: Db<BatchesTables>, limit: number): Promise<string[]> {
   return (await db.run(due, [limit])).map(({ id }) => id)
+}
+
+const openProjects = statement<[number], { project_id: ProjectId }>(
+  'batches.open-projects',
+  `select distinct project_id from batches.batch where status in ('validating', 'in_progress') limit $1`,
+)
+
+/** Projects with batches that nobody has begun to end. */
+export async function listOpenProjects(db: Db<BatchesTables>, limit: number): Promise<ProjectId[]> {
+  return (await db.run(openProjects, [limit])).map(({ project_id: projectId }) => projectId)
+}
+
+const ofProjects = statement<[readonly string[], number], { id: string }>(
+  'batches.open-of-projects',
+  `select id from batches.batch where status in ('validating', 'in_progress') and project_id = any($1::text[]) limit $2`,
+)
+
+export async function listOpenOf(
+  db: Db<BatchesTables>,
+  projectIds: readonly ProjectId[],
+  limit: number,
+): Promise<string[]> {
+  return projectIds.length === 0 ? [] : (await db.run(ofProjects, [projectIds, limit])).map(({ id }) => id)
 }
 
 /** Whether its time is over, asked while `lockBatch` holds it. */

@@ -1,10 +1,11 @@
+import type { Orgs } from '#modules/orgs/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { startChunks, type StartUses } from '#platform/durable/start-chunks.ts'
 import { chunks, closeAllChunks, sumChunks } from '../store/chunks.ts'
 import { endRun, type RunOutcome } from '../store/lifecycle.ts'
-import { listAbandonedRuns, lockRun, type RunRow } from '../store/runs.ts'
+import { listAbandonedRuns, listWorkingProjects, lockRun, type RunRow } from '../store/runs.ts'
 import type { EvalsTables, Reason } from '../store/tables.ts'
 
 export interface EndUses extends StartUses {
@@ -49,15 +50,17 @@ async function endAlone(
 }
 
 const abandonedMax = 100
+const projectsMax = 10_000
 
 /**
- * Ends runs of deleted evals, each by itself. Their places are left to the sweep of waiting chunks: filled here, they
+ * Ends runs of deleted evals and of archived projects, each by itself. Their places are left to the sweep of waiting chunks: filled here, they
  * would go to runs that are ended next. Returns how many there were.
  */
 export async function endAbandonedRuns(
-  use: Pick<EndUses, 'publish'> & { readonly db: Db<EvalsTables> },
+  use: Pick<EndUses, 'publish'> & { readonly db: Db<EvalsTables>; readonly orgs: Pick<Orgs, 'archivedOf'> },
 ): Promise<number> {
-  const ids = await listAbandonedRuns(use.db, abandonedMax)
+  const archived = await use.orgs.archivedOf(await listWorkingProjects(use.db, projectsMax))
+  const ids = await listAbandonedRuns(use.db, archived, abandonedMax)
   for (const id of ids) {
     await use.db.tx(async (tx) => {
       const run = await lockRun(tx, id)

@@ -149,15 +149,35 @@ export async function lockRun(tx: Tx, id: string): Promise<RunRow | null> {
   return rows[0] ?? null
 }
 
-const abandoned = statement<[number], { id: string }>(
-  'evals.abandoned-runs',
-  `select r.id from evals.eval e join evals.run r on r.eval_id = e.id
-   where e.deleted_at is not null and r.ended_at is null and r.deleted_at is null limit $1`,
+const working = statement<[number], { project_id: ProjectId }>(
+  'evals.working-projects',
+  `select project_id from (
+     select project_id, moved_at from evals.run where ended_at is null and not loaded
+     union all select project_id, moved_at from evals.chunk where status = 'submitted') as work
+   group by project_id order by min(moved_at) limit $1`,
 )
 
-/** Runs that have not ended though their eval was deleted. */
-export async function listAbandonedRuns(db: Db<EvalsTables>, limit: number): Promise<string[]> {
-  return (await db.run(abandoned, [limit])).map(({ id }) => id)
+/** Projects with runs under way. */
+export async function listWorkingProjects(db: Db<EvalsTables>, limit: number): Promise<ProjectId[]> {
+  return (await db.run(working, [limit])).map(({ project_id: projectId }) => projectId)
+}
+
+const abandoned = statement<[readonly string[], number], { id: string }>(
+  'evals.abandoned-runs',
+  `select r.id from evals.eval e join evals.run r on r.eval_id = e.id
+   where e.deleted_at is not null and r.ended_at is null and r.deleted_at is null
+   union select id from evals.run where ended_at is null and not loaded and project_id = any($1::text[])
+   union select run_id from evals.chunk where status <> 'done' and project_id = any($1::text[])
+   limit $2`,
+)
+
+/** Runs that have not ended though their eval was deleted, or are of one of these projects. */
+export async function listAbandonedRuns(
+  db: Db<EvalsTables>,
+  projectIds: readonly ProjectId[],
+  limit: number,
+): Promise<string[]> {
+  return (await db.run(abandoned, [projectIds, limit])).map(({ id }) => id)
 }
 
 export async function markRunDeleted(tx: Tx, id: string): Promise<void> {

@@ -95,6 +95,15 @@ const anywhere = statement<[ProjectId], ProjectRow>(
   `select id, org_id, name, created_at, archived_at from orgs.project where id = $1`,
 )
 
+const archived = statement<[readonly string[]], { id: ProjectId }>(
+  'orgs.archived-of',
+  'select id from orgs.project where id = any($1::text[]) and archived_at is not null',
+)
+
+export async function listArchivedOf(db: Db<OrgsTables>, ids: readonly ProjectId[]): Promise<ProjectId[]> {
+  return ids.length === 0 ? [] : (await db.run(archived, [ids])).map(({ id }) => id)
+}
+
 /** For callers who have only the project's name: a SIP address, the command line. */
 export async function findProjectAnywhere(db: Db<OrgsTables>, id: ProjectId): Promise<ProjectRow | null> {
   const [row] = await db.run(anywhere, [id])
