@@ -11,6 +11,8 @@ export interface Compared {
   readonly should: 'equal' | 'differ' | 'contain' | 'resemble'
   readonly expected: string
   readonly got: string
+  /** False: what is said here is of their beginnings. */
+  readonly whole: boolean
   /** Where they differ; null where that says nothing, or they are too long to tell. */
   readonly parts: readonly DiffPart[] | null
 }
@@ -30,15 +32,15 @@ export function scopeOfRow(
 }
 
 /** Null when the criterion compares no texts, or what it compared was not kept. Longer texts are cut first. */
-export function comparedTexts(criterion: Criterion, scope: TemplateScope, charsMax = Infinity): Compared | null {
+export function comparedTexts(criterion: Criterion, scope: TemplateScope, charsMax: number): Compared | null {
   if (criterion.kind !== 'text') return null
   const { grader } = criterion
   const should = grader.type === 'text_similarity' ? 'resemble' : shoulds[grader.operation]
   try {
-    const expected = cut(render(criterion.reference, scope), charsMax)
-    const got = cut(render(criterion.input, scope), charsMax)
+    const texts = [render(criterion.reference, scope), render(criterion.input, scope)] as const
+    const [expected, got] = [cut(texts[0], charsMax), cut(texts[1], charsMax)]
     const parts = should === 'equal' || should === 'resemble' ? diffTexts(expected, got) : null
-    return { should, expected, got, parts }
+    return { should, expected, got, parts, whole: expected === texts[0] && got === texts[1] }
   } catch (error) {
     if (error instanceof RowError) return null
     throw error

@@ -5,6 +5,7 @@ import { pythonThresholdDefault, type Criterion } from '../domain/criteria.ts'
 import type { TemplateScope } from '../domain/template.ts'
 import { score } from './figures.ts'
 import { expectedText, gotText, outcomeBadge } from './marks.ts'
+import { onlyBegins, type PageRoom } from './page-room.ts'
 import { kindOf } from './sums-cards.ts'
 
 const shoulds = {
@@ -20,9 +21,9 @@ export function criterionPart(
   outcome: CriterionOutcome | null,
   passed: boolean | null,
   scope: TemplateScope,
+  room: PageRoom,
 ): Html {
   const status = passed === null ? 'error' : passed ? 'pass' : 'fail'
-  const compared = outcome === null ? null : comparedTexts(criterion, scope)
   return html`<article class="criterion">
     <div class="title">
       <h3 dir="auto">${criterion.grader.name}</h3>
@@ -31,7 +32,7 @@ export function criterionPart(
     <p class="note">
       ${kindOf(criterion.grader)}${ruleOf(criterion)}${outcome !== null && passed !== null && ` · score ${score(outcome.score)}`}
     </p>
-    ${reasonOf(outcome)} ${compared !== null && panes(compared)}
+    ${reasonOf(outcome, room)} ${outcome !== null && passed !== null && comparison(criterion, scope, room)}
   </article>`
 }
 
@@ -45,7 +46,7 @@ function ruleOf({ kind, grader }: Criterion): string {
 }
 
 /** Why it could not judge, or what the model that judged gave as its reason. */
-function reasonOf(outcome: CriterionOutcome | null): Html | null {
+function reasonOf(outcome: CriterionOutcome | null, room: PageRoom): Html | null {
   if (outcome === null) return html`<p class="none">The row erred before it came to this criterion.</p>`
   const { error, label, sample } = outcome as CriterionOutcome & { error?: { message?: unknown }; label?: unknown }
   if (typeof error?.message === 'string') return html`<p class="callout odd" dir="auto">${error.message}</p>`
@@ -54,7 +55,7 @@ function reasonOf(outcome: CriterionOutcome | null): Html | null {
     typeof said === 'string' &&
     html`<div class="pane">
       <span>What the model said</span>
-      <pre class="text" dir="auto" tabindex="0">${reasoningOf(said)}</pre>
+      ${room.block(reasoningOf(said))}
     </div>`
   }`
 }
@@ -69,6 +70,15 @@ function reasoningOf(said: string): string {
   }
 }
 
+function comparison(criterion: Criterion, scope: TemplateScope, room: PageRoom): Html | null {
+  if (criterion.kind !== 'text') return null
+  if (room.charsMax === 0) return html`<p class="note">There is no room for its texts; the API has them.</p>`
+  const compared = comparedTexts(criterion, scope, room.charsMax)
+  if (compared === null) return null
+  room.spend(compared.expected.length + compared.got.length)
+  return panes(compared)
+}
+
 function panes(compared: Compared): Html {
   const same = compared.expected === compared.got
   return html`<div class="panes">
@@ -81,6 +91,6 @@ function panes(compared: Compared): Html {
         <pre class="text" dir="auto" tabindex="0">${gotText(compared)}</pre>
       </div>
     </div>
-    ${same && html`<p class="note">Both texts are the same.</p>`}
+    ${!compared.whole && onlyBegins} ${same && compared.whole && html`<p class="note">Both texts are the same.</p>`}
     ${!same && compared.parts === null && (compared.should === 'equal' || compared.should === 'resemble') && html`<p class="note">The texts are too long to mark where they differ.</p>`}`
 }

@@ -156,17 +156,26 @@ describe('a row of a report', () => {
     }
   })
 
-  test('too large for the list is shown whole on its page', async (t) => {
+  test('too large for the list is shown on its page as far as there is room, whatever its criteria', async (t) => {
     const { app, open, fill } = await reports(t)
-    const { path, runId } = await fill({ rows: 2 })
-    const item = { ticket: `begin ${'word '.repeat(400_000)} end`, label: 'Hardware' }
+    const twice = { type: 'string_check', operation: 'ne', input: '{{ item }}', reference: '{{ item.ticket }}' }
+    const criteria = Array.from({ length: 100 }, (_, at) => ({ ...twice, name: `criterion ${at}`, id: `c${at}` }))
+    const { path, runId } = await fill({ rows: 2, criteria })
+    const item = { ticket: `begin ${'word '.repeat(700_000)} end`, label: 'Hardware' }
+    const results = criteria.map(({ id: name, type }) => ({ name, type, passed: true, score: 1 }))
+    await sql`update evals.result set results = ${JSON.stringify(results)}, passed = ${criteria.map(() => true)}
+      where run_id = ${runId}`.execute(app.db.kysely)
     await sql`update evals.row set item = ${JSON.stringify(item)} where run_id = ${runId} and n = 0`.execute(
       app.db.kysely,
     )
     const list = await open(path)
     assert.match(list.text, /Too large to show here/)
-    assert.ok(list.text.length < 50_000, `${list.text.length} characters`)
-    assert.ok((await open(`${path}/rows/1`)).text.includes(item.ticket))
+    assert.ok(list.text.length < 80_000, `${list.text.length} characters`)
+    const { text } = await open(`${path}/rows/1`)
+    assert.ok(text.includes(item.ticket.slice(0, 50_000)))
+    assert.ok(text.length < 1_000_000, `${text.length} characters`)
+    assert.match(plain(text), /Only the beginning is shown; the API has all of it\./)
+    assert.match(plain(text), /criterion 99 ✓ Passed String check · ne · score 1 There is no room for its texts/)
   })
 })
 

@@ -11,6 +11,7 @@ import type { RunRow } from '../store/runs.ts'
 import { criterionPart } from './criterion-part.ts'
 import { count } from './figures.ts'
 import { outcomeBadge } from './marks.ts'
+import { PageRoom } from './page-room.ts'
 import { runOf, type ReportUses } from './report-page.ts'
 import { readReportQuery, reportHref, reportPath, rowHref } from './report-query.ts'
 
@@ -101,11 +102,12 @@ function rowReason({ status, sample, error }: WholeRow): Html | null {
 function results(criteria: readonly TestingCriterion[], run: RunRow, row: WholeRow): Html {
   const scope = scopeOfRow(row.item, row.given, row.sample, run.model !== null)
   const compiled = compileCriteria(criteria)
+  const room = new PageRoom()
   return html`<section class="card" aria-labelledby="results">
     <h2 id="results">Results</h2>
     <div>
       ${compiled.map((criterion, at) =>
-        criterionPart(criterion, row.results?.[at] ?? null, row.passed?.[at] ?? null, scope),
+        criterionPart(criterion, row.results?.[at] ?? null, row.passed?.[at] ?? null, scope, room),
       )}
     </div>
   </section>`
@@ -113,6 +115,7 @@ function results(criteria: readonly TestingCriterion[], run: RunRow, row: WholeR
 
 function itemCard(item: Record<string, unknown>): Html {
   const fields = Object.entries(item)
+  const room = new PageRoom()
   return html`<section class="card" aria-labelledby="item">
     <h2 id="item">Item</h2>
     ${
@@ -122,21 +125,17 @@ function itemCard(item: Record<string, unknown>): Html {
             ([name, value]) =>
               html`<div class="pane">
                 <h3 dir="auto">${name}</h3>
-                ${textBlock(value)}
+                ${room.block(value)}
               </div>`,
           )
     }
   </section>`
 }
 
-function textBlock(value: unknown): Html {
-  if (typeof value === 'string') return html`<pre class="text" dir="auto" tabindex="0">${value}</pre>`
-  return html`<pre class="text code" tabindex="0">${JSON.stringify(value, null, 2)}</pre>`
-}
-
 /** What the model was asked and what it said; or the output that the row brought. */
 function sampleCard({ given, sample, status }: WholeRow, run: RunRow): Html {
   const messages = [...(sample?.input ?? []), ...(sample?.output ?? [])]
+  const room = new PageRoom()
   const brought = run.model === null && given !== null
   return html`<section class="card" aria-labelledby="sample">
     <h2 id="sample">${brought ? 'Output of the row' : 'Conversation'}</h2>
@@ -144,7 +143,7 @@ function sampleCard({ given, sample, status }: WholeRow, run: RunRow): Html {
       ({ role, content }) =>
         html`<div class="pane">
           <h3>${role ?? 'assistant'}</h3>
-          ${textBlock(content ?? '')}
+          ${room.block(content ?? '')}
         </div>`,
     )}
     ${messages.length === 0 && html`<p class="none">${status === null ? 'Nothing yet.' : 'No message was kept.'}</p>`}
@@ -152,7 +151,7 @@ function sampleCard({ given, sample, status }: WholeRow, run: RunRow): Html {
       brought &&
       html`<details>
         <summary>All that the row brought</summary>
-        ${textBlock(given)}
+        ${room.block(given)}
       </details>`
     }
   </section>`
