@@ -28,13 +28,17 @@ export class FairSlots {
     return this.#taken
   }
 
+  /** False when there is none now. */
+  tryTake(projectId: string): boolean {
+    const hasRoom = this.#hasRoom(projectId)
+    if (hasRoom) this.#enter(projectId)
+    return hasRoom
+  }
+
   /** True once a slot is taken; false when the signal came first, and nothing has to be given back. */
   async take(projectId: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false
-    if (this.#hasRoom(projectId)) {
-      this.#enter(projectId)
-      return true
-    }
+    if (this.tryTake(projectId)) return true
     return await new Promise((resolve) => {
       const queue = this.#waiting.get(projectId) ?? new Set()
       this.#waiting.set(projectId, queue)

@@ -26,8 +26,13 @@ export interface RowCall {
   readonly meter: RowMeter
   /** Of a row whose run waits for whoever is away. */
   readonly asking?: Asking | undefined
+  /** Of a row that others wait for: it does not wait for its limits at any cost. */
+  letIn?<Given>(ask: (signal: AbortSignal) => Promise<Given>): Promise<Given>
   readonly signal: AbortSignal
 }
+
+const letIn = async <Given>(call: RowCall, ask: (signal: AbortSignal) => Promise<Given>): Promise<Given> =>
+  call.letIn === undefined ? await ask(call.signal) : await call.letIn(ask)
 
 /** Asks a model as `/v1/chat/completions` would; waits until the limits have room. */
 export async function askChat(use: AskUses, call: RowCall, body: Record<string, unknown>): Promise<ChatCompletion> {
@@ -41,7 +46,7 @@ export async function askChat(use: AskUses, call: RowCall, body: Record<string, 
       outputMax: asked.max_completion_tokens ?? null,
     } as const
     const charged = { ...call.charged, requestId: newRequestId() }
-    const admission = await use.limits.admitWork(charged, work, call.signal)
+    const admission = await letIn(call, (signal) => use.limits.admitWork(charged, work, signal))
     const entry = (outcome: UsageEntry['outcome'], model: string, tokens: UsageEntry['tokens']): UsageEntry => ({
       ...charged,
       turn: 0,
@@ -87,7 +92,7 @@ export async function askResponse(
       outputMax: asked.max_output_tokens ?? null,
     } as const
     const charged = { ...call.charged, requestId: newRequestId() }
-    const admission = await use.limits.admitWork(charged, work, call.signal)
+    const admission = await letIn(call, (signal) => use.limits.admitWork(charged, work, signal))
     const used = call.meter.add.bind(call.meter)
     return await use.responses.answer({ admission, body: asked, seed, signal: call.signal, used })
   })

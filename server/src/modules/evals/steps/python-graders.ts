@@ -28,6 +28,8 @@ export interface PythonAsked {
 }
 
 const stopMs = 10_000
+/** For projects that find all batches at once to be others'. */
+const reservedBatches = 2
 
 /**
  * Runs `grade(sample, item)` of users in private containers. Rows of a run that come together are one command in the
@@ -47,7 +49,9 @@ export class PythonGraders {
     this.#use = use
     this.#bounds = { ...pythonBounds, ...use.bounds }
     this.#containers = new GraderContainers({ jobs: use.jobs, log: use.log, bounds: this.#bounds })
-    this.#slots = new FairSlots(Math.min(this.#bounds.batchesAtOnce, this.#bounds.containersMax))
+    const { batchesAtOnce, containersMax } = this.#bounds
+    const atOnce = Math.min(batchesAtOnce, containersMax)
+    this.#slots = new FairSlots(atOnce, Math.min(reservedBatches, containersMax - atOnce))
   }
 
   /**

@@ -6,7 +6,7 @@ import { isDatabaseUnavailable } from '#platform/db/unavailable.ts'
 import type { Lane as ChunkLane } from '#platform/durable/chunk-step.ts'
 import type { Lanes } from '#platform/durable/lanes.ts'
 import { StepOver } from '#platform/durable/step-over.ts'
-import { TurnedAway, workRows } from '#platform/durable/work-rows.ts'
+import { SteppedAside, TurnedAway, workRows } from '#platform/durable/work-rows.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { planAsking } from '../domain/ask-plan.ts'
@@ -18,6 +18,7 @@ import { listOpenRows } from '../store/rows.ts'
 import type { EvalsTables } from '../store/tables.ts'
 import type { GradeUses } from './grade-criterion.ts'
 import { errored, gradeRow, RowProgress, type RowOutcome, type RowPlan } from './grade-row.ts'
+import { LimitWindow, type Ticket } from './limit-window.ts'
 import { whyOf, type Patience } from './patience.ts'
 import type { RowReader } from './row-reader.ts'
 import type { ResultWriter } from './result-writer.ts'
@@ -43,7 +44,10 @@ export async function runRows(use: RunRowsUses, lane: Lane): Promise<number> {
   const open = await listOpenRows(use.db, name.ownerId, { first: chunk.first_row, last: chunk.last_row })
   const rows = open.map((n) => new RowProgress(n))
   try {
-    return await workRows(use.lanes, lane, { projectId: chunk.project_id, rows }, (row) => runOne(use, lane, plan, row))
+    const door = new LimitWindow()
+    return await workRows(use.lanes, lane, { projectId: chunk.project_id, rows, door }, (row, ticket) =>
+      runOne(use, lane, plan, row, ticket),
+    )
   } finally {
     // Rows that are left have used what they used.
     const recorded = await Promise.allSettled(rows.map(({ meter }) => meter.recordAlone(use.limits)))
@@ -53,8 +57,14 @@ export async function runRows(use: RunRowsUses, lane: Lane): Promise<number> {
   }
 }
 
-async function runOne(use: RunRowsUses, lane: Lane, plan: RowPlan, progress: RowProgress): Promise<void> {
-  const outcome = await outcomeOf(use, lane, plan, progress)
+async function runOne(
+  use: RunRowsUses,
+  lane: Lane,
+  plan: RowPlan,
+  progress: RowProgress,
+  ticket: Ticket,
+): Promise<void> {
+  const outcome = await outcomeOf(use, lane, plan, progress, ticket)
   try {
     await keep(use, lane, progress, outcome)
   } catch (error) {
@@ -66,8 +76,14 @@ async function runOne(use: RunRowsUses, lane: Lane, plan: RowPlan, progress: Row
 }
 
 /** How a row ends. Throws what says nothing about it: it is taken up again. */
-async function outcomeOf(use: RunRowsUses, lane: Lane, plan: RowPlan, progress: RowProgress): Promise<RowOutcome> {
-  const { chunk, signal } = lane
+async function outcomeOf(
+  use: RunRowsUses,
+  lane: Lane,
+  plan: RowPlan,
+  progress: RowProgress,
+  ticket: Ticket,
+): Promise<RowOutcome> {
+  const { chunk, signal, stop } = lane
   const { ownerId: runId } = lane.name
   const { org_id: orgId, project_id: projectId, key_id: keyId } = chunk
   const { meter, n } = progress
@@ -77,6 +93,7 @@ async function outcomeOf(use: RunRowsUses, lane: Lane, plan: RowPlan, progress: 
       charged: { orgId, projectId, keyId },
       meter,
       asking: use.patience.asking(runId, progress.refused),
+      letIn: (ask) => ticket.letIn(ask, { signal, stop }),
       signal,
       runId,
     })
@@ -116,6 +133,7 @@ function ourFault(): RowOutcome {
 function saysNothingOfRow(error: unknown): boolean {
   return (
     error instanceof StepOver ||
+    error instanceof SteppedAside ||
     error instanceof RunCannotGoOn ||
     error instanceof CacheUnavailable ||
     isDatabaseUnavailable(error)

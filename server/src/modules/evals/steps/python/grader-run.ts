@@ -77,7 +77,7 @@ export class GraderRun {
         const source = this.#nextSource()
         if (source !== null) failures = (await this.#grade(source)) ? 0 : failures + 1
       } finally {
-        slots.free()
+        slots.free(this.#projectId)
       }
     }
     this.#working = null
