@@ -11,6 +11,7 @@ import type { PlatformTables } from '#platform/db/tables.ts'
 import type { Tx } from '#platform/db/tx.ts'
 import { keyOfChunk } from '#platform/durable/chunks.ts'
 import type { Durable } from '#platform/durable/durable.ts'
+import { FairSlots } from '#platform/durable/fair-slots.ts'
 import { bind, type BoundHandler } from '#platform/durable/handler.ts'
 import { Lanes } from '#platform/durable/lanes.ts'
 import { sweepWaitingChunks } from '#platform/durable/start-chunks.ts'
@@ -40,8 +41,9 @@ import { Patience } from './steps/patience.ts'
 import { PythonGraders } from './steps/python-graders.ts'
 import { ResultWriter } from './steps/result-writer.ts'
 import { RowReader } from './steps/row-reader.ts'
-import { chunks } from './store/chunks.ts'
+import { startLoads, sweepWaitingLoads, type SubmittedLoad } from './steps/start-loads.ts'
 import { TextTurns } from './steps/text-turns.ts'
+import { chunks } from './store/chunks.ts'
 import { clearDeletedEvals, clearDeletedRun } from './store/lifecycle.ts'
 import type { EvalsTables } from './store/tables.ts'
 
@@ -80,6 +82,9 @@ export interface Evals {
 
 const sweepEveryMs = 1_000
 const sweepLeaseMs = 5_000
+/** Sources that one process reads at once, and how many more for projects that find all of them to be others'. */
+const loadsMax = 4
+const loadsReserve = 2
 const clearRowsMax = 2_000
 const clearEvalsMax = 100
 
@@ -110,7 +115,11 @@ export function createEvals(uses: EvalsUses): Evals {
         at === undefined ? {} : { at },
       ),
   }
-  const submitLoad = (tx: Tx, id: string) => durable.submit(tx, loadRun, `${id}:0`, id)
+  const starts = {
+    db,
+    submitLoad: (tx: Tx, { id, generation, at }: SubmittedLoad) =>
+      durable.submit(tx, loadRun, `${id}:${generation}`, id, at === undefined ? {} : { at }),
+  }
   const grades = { inference, responses, limits, python, turns: new TextTurns(), log }
   const reader = new RowReader(db)
   const writer = new ResultWriter({ db, limits })
@@ -122,7 +131,13 @@ export function createEvals(uses: EvalsUses): Evals {
       retrieveEvalRoute({ db }),
       updateEvalRoute({ db }),
       deleteEvalRoute({ db }),
-      createRunRoute({ db, files, models: inference, publicUrl, submitLoad }),
+      createRunRoute({
+        db,
+        files,
+        models: inference,
+        publicUrl,
+        startLoads: (tx, projectId) => startLoads(starts, tx, projectId),
+      }),
       listRunsRoute(ends),
       retrieveRunRoute(ends),
       cancelRunRoute(ends),
@@ -135,13 +150,23 @@ export function createEvals(uses: EvalsUses): Evals {
     ],
     pages: [reportPage({ db, clock: systemClock }), rowPage({ db, clock: systemClock })],
     handlers: [
-      bind(loadRun, { ...ends, files, inference, responses, itemSchemas, rowsMax: uses.rowsMax }),
+      bind(loadRun, {
+        ...ends,
+        ...starts,
+        loads: new FairSlots(loadsMax, loadsReserve),
+        files,
+        inference,
+        responses,
+        itemSchemas,
+        rowsMax: uses.rowsMax,
+      }),
       bind(gradeChunk, { ...ends, ...grades, lanes, reader, writer, patience: new Patience(uses.patienceMs) }),
     ],
     parts: [itemSchemas.part, python.part],
     workers: [
       lanes.part(),
       dueSweep({ ...sweep, name: 'evals.waiting', run: () => sweepWaitingChunks(ends) }),
+      dueSweep({ ...sweep, name: 'evals.waiting-loads', run: () => sweepWaitingLoads(starts) }),
       dueSweep({ ...sweep, name: 'evals.abandoned', run: () => endAbandonedRuns({ ...ends, orgs: uses.orgs }) }),
       dueSweep({ ...sweep, name: 'evals.clear-runs', run: () => clearDeletedRun(db, clearRowsMax) }),
       dueSweep({ ...sweep, name: 'evals.clear-evals', run: () => clearDeletedEvals(db, clearEvalsMax) }),

@@ -49,9 +49,11 @@ export class Chunks {
       `${table}.project`,
       `select project_id from ${table} where ${owner} = $1 and n = $2 and status = 'submitted'`,
     )
-    this.#waiting = statement<[number], { project_id: string }>(
+    this.#waiting = statement<[number, number], { project_id: string }>(
       `${table}.waiting`,
-      `select project_id from ${table} where status = 'waiting' group by project_id order by min(${owner}) limit $1`,
+      `select project_id from ${table} where status <> 'done' group by project_id
+       having count(*) filter (where status = 'submitted') < $1 and count(*) filter (where status = 'waiting') > 0
+       order by min(${owner}) limit $2`,
     )
   }
 
@@ -118,9 +120,9 @@ export class Chunks {
     return row === undefined ? null : submitted(row)
   }
 
-  /** Projects with chunks that wait, whoever forgot to start them. */
-  async listWaitingProjects(db: Pick<Db<never>, 'run'>, limit: number): Promise<string[]> {
-    return (await db.run(this.#waiting, [limit])).map(({ project_id: projectId }) => projectId)
+  /** Projects with chunks that wait and with fewer than `most` under way, whoever forgot to start them. */
+  async listWaitingProjects(db: Pick<Db<never>, 'run'>, most: number, limit: number): Promise<string[]> {
+    return (await db.run(this.#waiting, [most, limit])).map(({ project_id: projectId }) => projectId)
   }
 
   /** Doubles with every stall in a row: a machine that is merely slow must not be given its work again and again. */

@@ -25,7 +25,7 @@ const projectsMax = 100
 export async function sweepWaitingChunks(
   use: StartUses & { readonly db: Pick<Db<never>, 'tx' | 'run'> },
 ): Promise<number> {
-  for (const projectId of await use.chunks.listWaitingProjects(use.db, projectsMax)) {
+  for (const projectId of await use.chunks.listWaitingProjects(use.db, use.chunksMax, projectsMax)) {
     await use.db.tx((tx) => startChunks(use, tx, projectId))
   }
   return 0

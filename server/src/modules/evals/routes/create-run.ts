@@ -21,7 +21,8 @@ export interface CreateRunUses {
   readonly files: Pick<Files, 'open'>
   readonly models: Models
   readonly publicUrl: string
-  readonly submitLoad: (tx: Tx, id: string) => Promise<void>
+  /** Its rows are read now, or when it is its turn. */
+  readonly startLoads: (tx: Tx, projectId: string) => Promise<void>
 }
 
 export const createRunRoute = (use: CreateRunUses) =>
@@ -48,7 +49,7 @@ export const createRunRoute = (use: CreateRunUses) =>
         model: dataSource.type === 'jsonl' ? null : (dataSource.model ?? null),
         dataSource,
       })
-      await use.submitLoad(tx, row.id)
+      await use.startLoads(tx, projectId)
       return runView(row, found.testing_criteria as unknown as TestingCriterion[], use.publicUrl)
     })
   })

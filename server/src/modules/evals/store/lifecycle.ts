@@ -68,7 +68,7 @@ export async function stalledLoads(
     update evals.run set generation = generation + 1, stalls = stalls + 1, moved_at = clock_timestamp()
     where id in (
       select id from evals.run
-      where ended_at is null and not loaded
+      where ended_at is null and not loaded and load_submitted
         and moved_at < clock_timestamp() - 2 ^ least(stalls, 6) * ${stalledMs} * interval '1 millisecond'
       order by moved_at limit ${limit} for update skip locked)
     returning id, generation`.execute(own<EvalsTables>(tx))

@@ -43,6 +43,7 @@ export interface EvalsTables {
     started_at: Timestamp
     ended_at: Timestamp
     loaded: Generated<boolean>
+    load_submitted: Generated<boolean>
     rows_total: Generated<number>
     totals: JsonOrNull<Totals>
     attempt: Generated<number>
