@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
+import { itemRows } from './item-rows.ts'
 import type { ResponsesTables } from './tables.ts'
 
 export interface ConversationHistory {
@@ -38,8 +39,8 @@ export async function appendConversationItems(tx: Tx, id: string, given: readonl
   await sql`
     insert into responses.conversation_item (conversation_id, position, id, item)
     select ${id}, (select coalesce(max(position) + 1, 0) from responses.conversation_item where conversation_id = ${id}) + n - 1,
-      i ->> 'id', i
-    from json_array_elements(${JSON.stringify(added)}::json) with ordinality as given (i, n)
+      i ->> 'id', (i ->> 'item')::json
+    from json_array_elements(${itemRows(added)}::json) with ordinality as given (i, n)
     on conflict (conversation_id, id) do update set item = excluded.item`.execute(own<ResponsesTables>(tx))
 }
 
@@ -47,10 +48,10 @@ export async function appendConversationItems(tx: Tx, id: string, given: readonl
 export async function listLocalShellCalls(tx: Tx, id: string): Promise<StoredItem[]> {
   const { rows } = await sql<{ item: StoredItem }>`
     select item from responses.conversation_item
-    where conversation_id = ${id} and item ->> 'type' = 'local_shell_call' order by position`.execute(
+    where conversation_id = ${id} and position('"local_shell_call"' in item::text) > 0 order by position`.execute(
     own<ResponsesTables>(tx),
   )
-  return rows.map(({ item }) => item)
+  return rows.map(({ item }) => item).filter(({ type }) => type === 'local_shell_call')
 }
 
 /** Which of these ids a conversation has already. */

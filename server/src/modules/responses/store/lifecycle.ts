@@ -8,6 +8,7 @@ import type { Asked } from '../domain/asked.ts'
 import { containerOf } from '../domain/call-item.ts'
 import type { Metering } from '../domain/metering.ts'
 import type { IncompleteReason } from '../domain/response-view.ts'
+import { itemRows } from './item-rows.ts'
 import type { ResponsesTables } from './tables.ts'
 
 export interface NewResponse {
@@ -69,7 +70,7 @@ const insert = statement<Accepting, { created_at: Date }>(
      returning created_at
    ), items as (
      insert into responses.item (response_id, position, is_output, project_id, id, item)
-     select $1, (n - 1)::int, false, $2, i ->> 'id', i
+     select $1, (n - 1)::int, false, $2, i ->> 'id', (i ->> 'item')::json
      from made, json_array_elements($8::json) with ordinality as given (i, n)
    ), runs as (
      insert into responses.running (id, project_id, conversation_id, background, node, status, submitted, next_number,
@@ -92,7 +93,7 @@ export async function insertResponse(at: Db<ResponsesTables> | Tx, response: New
     previousId,
     conversationId,
     conversationVersion,
-    JSON.stringify(response.input),
+    itemRows(response.input),
     node,
     response.submitted,
     response.nextNumber,
@@ -170,8 +171,8 @@ export async function endResponse(
     ), items as (
       insert into responses.item (response_id, position, is_output, project_id, id, item)
       select ${id}, (select coalesce(max(position) + 1, 0) from responses.item where response_id = ${id}) + (n - 1)::int,
-        true, over.project_id, i ->> 'id', i
-      from over, json_array_elements(${JSON.stringify(items)}::json) with ordinality as given (i, n)
+        true, over.project_id, i ->> 'id', (i ->> 'item')::json
+      from over, json_array_elements(${itemRows(items)}::json) with ordinality as given (i, n)
     )
     select closed.ended_at, over.project_id, over.conversation_id, over.submitted, over.background,
       over.next_number, over.next_output_index, over.status, over.step, over.org_id, over.key_id, over.request_id,

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
+import { itemRows } from './item-rows.ts'
 import type { ResponsesTables } from './tables.ts'
 
 const running = statement<[string], { id: string }>(
@@ -94,8 +95,8 @@ export async function appendOutput(tx: Tx, projectId: string, id: string, items:
   await sql`
     insert into responses.item (response_id, position, is_output, project_id, id, item)
     select ${id}, (select coalesce(max(position) + 1, 0) from responses.item where response_id = ${id}) + (n - 1)::int, true,
-      ${projectId}, i ->> 'id', i
-    from json_array_elements(${JSON.stringify(items)}::json) with ordinality as given (i, n)`.execute(
+      ${projectId}, i ->> 'id', (i ->> 'item')::json
+    from json_array_elements(${itemRows(items)}::json) with ordinality as given (i, n)`.execute(
     own<ResponsesTables>(tx),
   )
 }

@@ -27,8 +27,12 @@ export interface ResponsesKit {
   told(): Body
 }
 
-export async function responsesKit(t: TestContext, settings: Record<string, string> = {}): Promise<ResponsesKit> {
-  const app = await testApp(t, settings)
+export async function responsesKit(
+  t: TestContext,
+  settings: Record<string, string> = {},
+  roles?: Parameters<typeof testApp>[2],
+): Promise<ResponsesKit> {
+  const app = await testApp(t, settings, roles)
   const ask = (body: Body, input: CallInput = {}) =>
     app.call(createResponse, { body: { model: 'double-chat', input: 'Hello.', ...body }, ...input })
   return {
