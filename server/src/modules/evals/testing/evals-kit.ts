@@ -8,7 +8,7 @@ import { newFile } from '#modules/files/testing/files-kit.ts'
 import { sql } from 'kysely'
 import { becomesTrue } from '../../../../../dev/engines/wait-until.ts'
 import { freePort } from '../../../../../dev/engines/free-port.ts'
-import { testApp, type TestApp } from '../../../../test/test-app.ts'
+import { testApp, type TestApp, type TestProject } from '../../../../test/test-app.ts'
 
 export interface EvalsKit {
   readonly app: TestApp
@@ -76,28 +76,32 @@ export async function evalsKit(t: TestContext, settings: Record<string, string> 
     SWITCHYARD_DURABLE_PREFIX: `evals-${randomBytes(4).toString('hex')}`,
     SWITCHYARD_DURABLE_SWEEP_MS: '500',
   }
-  const app = await testApp(t, { ...own, ...settings }, ['api', 'worker'])
+  return kitOf(await testApp(t, { ...own, ...settings }, ['api', 'worker']))
+}
+
+/** As seen by one project. */
+export function kitOf(app: TestApp, { id: projectId, key }: TestProject = app.project): EvalsKit {
   const kit: EvalsKit = {
     app,
     async newEval(more = {}) {
-      const reply = await app.call(createEval, { body: { ...ticketEval, ...more } })
+      const reply = await app.call(createEval, { key, body: { ...ticketEval, ...more } })
       assert.equal(reply.status, 200, reply.text)
       return reply.body
     },
     async upload(rows) {
       const lines = rows.map((row) => (typeof row === 'string' ? row : JSON.stringify(row)))
-      const options = { fields: { purpose: 'evals' }, filename: 'rows.jsonl' }
+      const options = { fields: { purpose: 'evals' }, filename: 'rows.jsonl', key }
       return (await newFile(app, lines.join('\n'), options)).id
     },
     start: async (evalId, rows, more = {}) =>
       await kit.create(evalId, { name: 'run', data_source: sampled(await kit.upload(rows), more) }),
     async create(evalId, body) {
-      const reply = await app.call(createEvalRun, { params: { eval_id: evalId }, body })
+      const reply = await app.call(createEvalRun, { key, params: { eval_id: evalId }, body })
       assert.equal(reply.status, 200, reply.text)
       return reply.body
     },
     async read({ eval_id: evalId, id }) {
-      const reply = await app.call(retrieveEvalRun, { params: { eval_id: evalId, run_id: id } })
+      const reply = await app.call(retrieveEvalRun, { key, params: { eval_id: evalId, run_id: id } })
       assert.equal(reply.status, 200, reply.text)
       return reply.body
     },
@@ -108,13 +112,13 @@ export async function evalsKit(t: TestContext, settings: Record<string, string> 
     },
     async items({ eval_id: evalId, id }, query = {}) {
       const params = { eval_id: evalId, run_id: id }
-      const reply = await app.call(listOutputItems, { params, query: { limit: '100', ...query } })
+      const reply = await app.call(listOutputItems, { key, params, query: { limit: '100', ...query } })
       assert.equal(reply.status, 200, reply.text)
       return reply.body.data
     },
     async news(id) {
       const { rows } = await sql<{ body: string }>`
-        select body from webhooks.event where project_id = ${app.project.id} order by id`.execute(app.db.kysely)
+        select body from webhooks.event where project_id = ${projectId} order by id`.execute(app.db.kysely)
       const told = rows.map(({ body }) => JSON.parse(body) as { type: string; data: { id: string } })
       return told.filter(({ data }) => data.id === id).map(({ type }) => type)
     },
