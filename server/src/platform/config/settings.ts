@@ -257,7 +257,8 @@ export const settings = {
     min: 1,
     max: 4_096,
     unit: 'count',
-    description: 'Rows of eval runs that one worker has in hand at once; fewer where the rate limits leave less.',
+    description:
+      'Rows of eval runs that one worker has in hand at once, and an eighth more for projects that find all taken; fewer where the rate limits leave less.',
   }),
   SWITCHYARD_EVALS_PROJECT_CHUNKS_MAX: integer({
     fallback: 8,
@@ -285,7 +286,8 @@ export const settings = {
     min: 1,
     max: 1_000,
     unit: 'lines',
-    description: 'Lines of batches that one worker carries out at once. Batches use what other work leaves.',
+    description:
+      'Lines of batches that one worker carries out at once, and an eighth more for projects that find all taken. Batches use what other work leaves.',
   }),
   SWITCHYARD_BATCHES_PROJECT_CHUNKS_MAX: integer({
     fallback: 4,
