@@ -17,7 +17,7 @@ const score = { type: 'score_model', name: 'm', model: 'no-such-model', input: [
 const label = { ...score, type: 'label_model', labels: ['good', 'bad'], passing_labels: ['good'] }
 
 type Item = Record<string, unknown>
-type Written = [name: string, criterion: unknown, expected: Expected, item?: () => Item]
+type Written = [name: string, oneOrMany: unknown, expected: Expected, item?: () => Item]
 
 const shapes: Written[] = [
   ['null', null, wrong('')],
@@ -49,7 +49,22 @@ const shapes: Written[] = [
 const long = (chars: number) => () => ({ a: 'ab '.repeat(chars / 3), b: 'ba '.repeat(chars / 3) })
 const different = (chars: number) => () => ({ a: 'a'.repeat(chars), b: 'b'.repeat(chars) })
 
+const words = (step: number) => Array.from({ length: 19_000 }, (_, n) => `w${(n * step) % 19_001}`).join(' ')
+const stretch = `${'a'.repeat(500_000)}b${'a'.repeat(500_000)}`
+
 const heavy: Written[] = [
+  [
+    '100 of rouge_l over 19,000 words',
+    Array.from({ length: 100 }, (_, n) => ({ ...similar, name: `s${n}`, evaluation_metric: 'rouge_l' })),
+    rowOk,
+    () => ({ a: words(7), b: words(11) }),
+  ],
+  [
+    'like with megabytes that repeat themselves',
+    { ...check, operation: 'like' },
+    rowOk,
+    () => ({ a: 'a'.repeat(1_000_000) + stretch, b: stretch }),
+  ],
   ...['cosine', 'fuzzy_match', 'bleu', 'gleu', 'meteor', 'rouge_1', 'rouge_5', 'rouge_l'].map((metric): Written => [
     `${metric} over 300,000 letters`,
     { ...similar, evaluation_metric: metric },
@@ -81,10 +96,10 @@ const heavy: Written[] = [
 ]
 
 export const hostileCriteria: readonly HostileInput[] = [...shapes, ...heavy].map(
-  ([name, criterion, expected, item = () => ({ a: 'x', b: 'x' })]) => ({
+  ([name, oneOrMany, expected, item = () => ({ a: 'x', b: 'x' })]) => ({
     name: `criterion: ${name}`,
     kind: 'criterion',
-    criterion: () => criterion,
+    criteria: [oneOrMany].flat(),
     item,
     ...expected,
   }),

@@ -36,10 +36,10 @@ export interface HostilePython {
   readonly unloadable?: true
 }
 
-/** A criterion as it is sent, over an item, for an eval whose schema takes any object. */
+/** Criteria as they are sent, over an item, for an eval whose schema takes any object. */
 export interface HostileCriterion {
   readonly kind: 'criterion'
-  readonly criterion: () => unknown
+  readonly criteria: readonly unknown[]
   readonly item: () => Record<string, unknown>
 }
 

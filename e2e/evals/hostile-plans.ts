@@ -15,9 +15,9 @@ export interface HostilePlan {
 const anything = '{"type":"object"}'
 const sample = { output_text: 'x' }
 
-const textOfEval = (name: string, schema: string, criterion: unknown) =>
+const textOfEval = (name: string, schema: string, ...criteria: readonly unknown[]) =>
   `{"name":${JSON.stringify(name)},"data_source_config":{"type":"custom","item_schema":${schema},` +
-  `"include_sample_schema":true},"testing_criteria":[${JSON.stringify(criterion)}]}`
+  `"include_sample_schema":true},"testing_criteria":${JSON.stringify(criteria)}}`
 
 const rowOf = (item: unknown) => JSON.stringify({ item })
 const between = (good: string, hostile: string) => [good, hostile, good]
@@ -67,9 +67,9 @@ def grade(sample, item):
     return misbehave(sample, item) if item['n'] == 1 else 1
 `
 
-function ofCriterion({ name, criterion, item }: HostileCriterion & { name: string }) {
+function ofCriterion({ name, criteria, item }: HostileCriterion & { name: string }) {
   return {
-    evalText: textOfEval(name, anything, criterion()),
+    evalText: textOfEval(name, anything, ...criteria),
     rows: between(rowOf({ a: 'xy', b: 'x' }), rowOf(item())),
   }
 }
