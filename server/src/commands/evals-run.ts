@@ -95,7 +95,8 @@ async function runEval({ definition, server, failing, json, junit }: Asked): Pro
   const stop = new AbortController()
   let running: string | null = null
   const deaf = onStopSignal(() => {
-    screen.say('Cancelling the run; Ctrl-C again leaves at once and lets it go on.')
+    const cancelling = 'Cancelling the run; Ctrl-C again leaves at once and lets it go on.'
+    screen.say(running === null ? 'Stopping; Ctrl-C again leaves at once.' : cancelling)
     stop.abort()
   })
   try {

@@ -80,6 +80,13 @@ test('what answers but is not the API is said to be that', async (t) => {
   const { api, keys } = await serverOf(t, say(302, {}, { location: '/sign-in' }), page)
   await assert.rejects(api.call({ method: 'GET', path: '/evals' }), /sends on to \/sign-in: is it the base URL\?/)
   assert.equal(keys.length, 1)
+  const other = await serverOf(t, say(404, { error: { message: 'There is no such path.' } }))
+  await assert.rejects(
+    other.api.call({ method: 'POST', path: '/evals', body: {} }),
+    /answered There is no such path: is it the base URL\?$/,
+  )
+  const lost = other.api.call({ method: 'GET', path: '/evals/eval_1' })
+  await assert.rejects(lost, { message: 'There is no such path.' })
 })
 
 test('a server that asks to be left alone for hours is not waited for longer than any other', async (t) => {

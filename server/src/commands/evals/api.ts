@@ -74,22 +74,25 @@ export function openApi(
       signal?.throwIfAborted()
       return { trouble: `${baseUrl} does not answer (${reasonOf(error)})`, waitMs: null }
     }
-    if (response.ok) return { reply: replyOf(response.status, text) }
-    if (response.status < 400) {
-      const elsewhere = response.headers.get('location') ?? 'nowhere'
-      throw new ApiRefusal(response.status, `${baseUrl} sends on to ${elsewhere}: is it the base URL?`)
-    }
-    const says = messageOf(text) ?? `${response.status} ${response.statusText}`
-    if (!mayPass(response)) throw new ApiRefusal(response.status, says)
+    const { status } = response
+    if (response.ok) return { reply: replyOf(status, text) }
+    if (status < 400) throw notTheApi(status, `sends on to ${response.headers.get('location') ?? 'nowhere'}`)
+    const says = messageOf(text) ?? `${status} ${response.statusText}`
+    // A path without an id is there on every server that has evals.
+    if ((status === 404 || status === 405) && !path.includes('/', 1)) throw notTheApi(status, `answered ${says}`)
+    if (!mayPass(response)) throw new ApiRefusal(status, says)
     const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
     return { trouble: says, waitMs: Number.isFinite(seconds) ? seconds * 1_000 : null }
   }
+
+  const notTheApi = (status: number, does: string) =>
+    new ApiRefusal(status, `${baseUrl} ${does.replace(/\.$/, '')}: is it the base URL?`)
 
   function replyOf(status: number, text: string): unknown {
     try {
       return JSON.parse(text)
     } catch {
-      throw new ApiRefusal(status, `${baseUrl} answered with something else than JSON: is it the base URL?`)
+      throw notTheApi(status, 'answered with something else than JSON')
     }
   }
 
@@ -118,8 +121,12 @@ const mayPass = ({ status, headers }: Response): boolean =>
   headers.get('x-should-retry') !== 'false' && (status === 408 || status === 429 || status >= 500)
 
 function reasonOf(error: unknown): string {
-  const { cause, code, name } = error as { cause?: { code?: string }; code?: string | number; name: string }
-  return cause?.code ?? (typeof code === 'string' ? code : name)
+  const { cause, code, name } = error as {
+    cause?: { code?: string; message?: string }
+    code?: string | number
+    name: string
+  }
+  return cause?.code ?? cause?.message ?? (typeof code === 'string' ? code : name)
 }
 
 function messageOf(text: string): string | null {

@@ -90,7 +90,7 @@ test('what is wrong is said with its line and column', () => {
     `data: a\n${criteria}data_source_config:\n  type: custom\n`,
     /tickets\.yaml:9:3: data_source_config\.item_schema/,
   )
-  refused('name: [', /^Error: tickets\.yaml:1:\d+: /)
+  refused('name: [', /^Error: tickets\.yaml:1:\d+: .+ end with a \]$/)
   refused('5', /tickets\.yaml:1:1: /)
 })
 

@@ -16,13 +16,13 @@ export interface LocatedYaml {
 
 export function parseLocated(name: string, text: string): LocatedYaml {
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return `${name}:${line}:${col}`
   }
   const [error] = document.errors
-  if (error !== undefined) throw new UsageError(`${at(error.pos[0])}: ${error.message.split('\n')[0]}`)
+  if (error !== undefined) throw new UsageError(`${at(error.pos[0])}: ${error.message}`)
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: aliasesMax })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { clip, duration, inColour, plain, printable, table, widthOf } from './display.ts'
 import { Pace, progressLine, type Progress } from './progress.ts'
+import { columnsOf } from './screen.ts'
 
 const progress = (done: number, rowsTotal: number | null, more: Partial<Progress> = {}): Progress => {
   const failed = Math.floor(done / 10)
@@ -46,6 +47,7 @@ test('where only the server knows the number of rows, none is made up', () => {
 
 test('a run that has not begun, and a server that is away, are said in words', () => {
   assert.equal(progressLine(progress(0, 0, { status: 'queued' }), 80, plain), 'Waiting to start, 15 s')
+  assert.equal(progressLine(progress(0, 0, { status: 'queued', elapsedMs: 0 }), 80, plain), 'Waiting to start')
   assert.equal(progressLine(progress(1, 2, { trouble: 'away; trying again' }), 10, plain), 'away; try…')
 })
 
@@ -89,4 +91,13 @@ test('texts are cut to columns, not to characters', () => {
 
 test('times are short', () => {
   assert.deepEqual([duration(850), duration(61_000), duration(7_800_000)], ['850 ms', '1 min 1 s', '2 h 10 min'])
+})
+
+test('a log has room for every word, and a terminal that does not know its width the usual room', () => {
+  const write = () => true
+  assert.equal(columnsOf({ write }), 200)
+  assert.deepEqual(
+    [0, 5, 120].map((columns) => columnsOf({ write, isTTY: true, columns })),
+    [80, 20, 120],
+  )
 })

@@ -52,7 +52,10 @@ const stripped = (text: string) => text.replaceAll(/\u001b\[\d+m/g, '')
 export function progressLine(progress: Progress, columns: number, paint: Paint): string {
   const { counts, rowsTotal, status, trouble } = progress
   if (trouble !== null) return clip(trouble, columns)
-  if (status === 'queued') return clip(`Waiting to start, ${duration(progress.elapsedMs)}`, columns)
+  if (status === 'queued') {
+    const since = progress.elapsedMs < 1_000 ? '' : `, ${duration(progress.elapsedMs)}`
+    return clip(`Waiting to start${since}`, columns)
+  }
   const rows = rowsTotal === null ? grouped(counts.total) : `${grouped(counts.total)}/${grouped(rowsTotal)}`
   const share = rowsTotal === null ? null : percent(counts.total, rowsTotal)
   const pace = [speedOf(progress), leftOf(progress)].filter((one) => one !== null)

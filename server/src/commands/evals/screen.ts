@@ -2,6 +2,8 @@ import type { WriteStream } from 'node:tty'
 import { inColour, plain, type Paint } from './display.ts'
 import { progressLine, type Progress } from './progress.ts'
 
+/** Logs have no width: there is room for every word. */
+const plainColumns = 200
 const columnsUsual = 80
 const columnsMin = 20
 const plainEveryMs = 5_000
@@ -12,7 +14,11 @@ export type Sheet = Pick<WriteStream, 'write'> & Partial<Pick<WriteStream, 'isTT
 
 export const paintOf = (sheet: Sheet): Paint =>
   sheet.isTTY === true && sheet.hasColors?.() === true ? inColour : plain
-export const columnsOf = (sheet: Sheet): number => Math.max(columnsMin, sheet.columns ?? columnsUsual)
+export const columnsOf = ({ isTTY = false, columns = 0 }: Sheet): number => {
+  if (!isTTY) return plainColumns
+  // Some terminals do not know how wide they are, and say 0.
+  return columns === 0 ? columnsUsual : Math.max(columnsMin, columns)
+}
 
 /** Shows how far a run is: one line that is drawn again and again, or, where nobody watches, a line now and then. */
 export class Screen {
@@ -72,5 +78,3 @@ export class Screen {
 }
 
 const noCounts = { total: 0, passed: 0, failed: 0, errored: 0 }
-/** Logs have no width; this leaves no room for a bar and room for every word. */
-const plainColumns = 200
