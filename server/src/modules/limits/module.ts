@@ -98,6 +98,8 @@ export interface Limits {
   record(tx: Tx, entries: readonly UsageEntry[]): Promise<void>
   /** The same for work without a transaction. Resolves once it is durable. */
   recordAlone(entry: UsageEntry): Promise<void>
+  /** The same for a model call that has one entry, and may have it already: nobody heard. May be asked again and again. */
+  recordOnce(entry: UsageEntry): Promise<void>
   /** What was spent outside of admission, by a batch: counts towards the month. */
   spent(charged: Charged, entries: readonly UsageEntry[]): void
   /** Throws `insufficient_quota` when the month's limit is reached. For work that reserves nothing. */
@@ -191,6 +193,7 @@ export function createLimits(uses: LimitsUses): Limits {
     },
     record: (tx, entries) => ledger.record(tx, entries),
     recordAlone: (entry) => ledger.recordAlone(entry),
+    recordOnce: (entry) => ledger.recordOnce(entry),
     spent: (charged, entries) => settlements.spent(charged, ledger.costOf(entries)),
     checkSpend: (charged) => spend.check(charged),
     estimateInput: (body) => estimateRequest(body).inputTokens,

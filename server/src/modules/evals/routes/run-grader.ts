@@ -37,7 +37,7 @@ export const runGraderRoute = (use: RunGraderRouteUses) =>
     try {
       return await runGrader(use, body.grader, read, call)
     } finally {
-      await grading.meter.recordAlone(use.limits)
+      await grading.meter.recordAlone(use.limits, grading.signal)
       if (read.parts.some(({ grader }) => grader.type === 'python')) await use.python.release(grading.runId)
     }
   })

@@ -17,7 +17,7 @@ import type { RowMeter } from './row-meter.ts'
 export interface AskUses {
   readonly inference: Pick<Inference, 'answerChat' | 'checkOffered' | 'getModel'>
   readonly responses: Pick<Responses, 'answer'>
-  readonly limits: Pick<Limits, 'admitWork' | 'estimateInput' | 'recordAlone'>
+  readonly limits: Pick<Limits, 'admitWork' | 'estimateInput' | 'recordOnce'>
 }
 
 /** Whom the calls of a row are charged to, and what ends them. */

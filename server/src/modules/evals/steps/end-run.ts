@@ -53,8 +53,8 @@ const abandonedMax = 100
 const projectsMax = 10_000
 
 /**
- * Ends runs of deleted evals and of archived projects, each by itself. Their places are left to the sweep of waiting chunks: filled here, they
- * would go to runs that are ended next. Returns how many there were.
+ * Ends runs of deleted evals and of archived projects, each by itself. Their places are left to the sweep of waiting
+ * chunks: filled here, they would go to runs that are ended next. Returns how many there were.
  */
 export async function endAbandonedRuns(
   use: Pick<EndUses, 'publish'> & { readonly db: Db<EvalsTables>; readonly orgs: Pick<Orgs, 'archivedOf'> },

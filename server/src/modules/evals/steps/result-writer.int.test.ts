@@ -75,7 +75,9 @@ test('results of rows', async (t) => {
   })
 
   await t.test('of another attempt are not written; what they used is', async () => {
-    await assert.rejects(writer.keep(result(2, { attempt: 1 }), metered('d'), signal), Superseded)
+    const meter = metered('d')
+    await assert.rejects(writer.keep(result(2, { attempt: 1 }), meter, signal), Superseded)
+    await meter.recordAlone(app.wired.limits, signal)
     assert.deepEqual([await rows(), await recorded('d')], [[0, 1, 100], ['d']])
   })
 

@@ -11,7 +11,7 @@ import type { RowMeter } from './row-meter.ts'
 
 export interface ResultWriterUses {
   readonly db: Db<EvalsTables>
-  readonly limits: Pick<Limits, 'record' | 'recordAlone'>
+  readonly limits: Pick<Limits, 'record'>
 }
 
 interface Ask {
@@ -44,13 +44,13 @@ export class ResultWriter {
     })
   }
 
-  /** Resolves once the result is durable. Throws `Superseded` when the chunk is not ours any more. */
+  /**
+   * Resolves once the result is durable. Throws `Superseded` when the chunk is not ours any more; what the row used is
+   * then still to be recorded.
+   */
   async keep(result: NewResult, meter: RowMeter, signal: AbortSignal): Promise<void> {
     const written = await this.#writeLong({ result, entries: meter.entries }, signal)
-    if (written === 'lost') {
-      await meter.recordAlone(this.#use.limits)
-      throw new Superseded('another attempt has this row, or its run is over')
-    }
+    if (written === 'lost') throw new Superseded('another attempt has this row, or its run is over')
     meter.kept()
   }
 

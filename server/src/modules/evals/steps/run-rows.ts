@@ -49,8 +49,8 @@ export async function runRows(use: RunRowsUses, lane: Lane): Promise<number> {
       runOne(use, lane, plan, row, ticket),
     )
   } finally {
-    // Rows that are left have used what they used.
-    const recorded = await Promise.allSettled(rows.map(({ meter }) => meter.recordAlone(use.limits)))
+    // Rows that came to no result have used what they used.
+    const recorded = await Promise.allSettled(rows.map(({ meter }) => meter.recordAlone(use.limits, use.lanes.ending)))
     for (const one of recorded) {
       if (one.status === 'rejected') use.log.error({ err: one.reason, runId: name.ownerId }, 'usage of a row is lost')
     }

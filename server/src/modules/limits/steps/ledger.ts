@@ -4,7 +4,7 @@ import type { Tx } from '#platform/db/tx.ts'
 import { costNanos } from '../domain/cost.ts'
 import type { LimitedModel } from '../domain/limits-book.ts'
 import type { LimitsTables } from '../store/tables.ts'
-import { insertUsage, type PricedEntry, type UsageEntry } from '../store/usage.ts'
+import { insertMissingUsage, insertUsage, type PricedEntry, type UsageEntry } from '../store/usage.ts'
 
 const batchMax = 500
 const atOnceMax = 2
@@ -13,14 +13,20 @@ const atOnceMax = 2
 export class Ledger {
   readonly #findModel: (name: string) => LimitedModel | null
   readonly #alone: Gathered<PricedEntry, void>
+  readonly #once: Gathered<PricedEntry, void>
 
   constructor(db: Db<LimitsTables>, findModel: (name: string) => LimitedModel | null) {
     this.#findModel = findModel
-    const write = async (entries: readonly PricedEntry[]) => {
-      await insertUsage(db, entries)
-      return entries.map(() => undefined)
-    }
-    this.#alone = new Gathered<PricedEntry, void>(write, { batchMax, atOnceMax })
+    const gathered = (insert: typeof insertMissingUsage) =>
+      new Gathered<PricedEntry, void>(
+        async (entries) => {
+          await insert(db, entries)
+          return entries.map(() => undefined)
+        },
+        { batchMax, atOnceMax },
+      )
+    this.#alone = gathered(insertUsage)
+    this.#once = gathered(insertMissingUsage)
   }
 
   async record(tx: Tx, entries: readonly UsageEntry[]): Promise<void> {
@@ -33,6 +39,11 @@ export class Ledger {
   /** For work that has no transaction of its own. Resolves once it is durable. */
   async recordAlone(entry: UsageEntry): Promise<void> {
     await this.#alone.ask(this.#priced(entry))
+  }
+
+  /** The same for a model call that has one entry, and may have it already: nobody heard. May be asked again and again. */
+  async recordOnce(entry: UsageEntry): Promise<void> {
+    await this.#once.ask(this.#priced(entry))
   }
 
   costOf(entries: readonly UsageEntry[]): number {

@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { statement } from '#platform/db/statement.ts'
 import { own, type Tx } from '#platform/db/tx.ts'
-import { newId } from '#platform/std/ids.ts'
+import { firstIdAt, newId } from '#platform/std/ids.ts'
 import type { Tokens } from '../domain/cost.ts'
 import type { LimitsTables } from './tables.ts'
 
@@ -44,12 +44,19 @@ type Columns = [
   cost: number[],
 ]
 
-const insert = statement<Columns, never>(
-  'limits.insert-usage',
-  `insert into limits.usage (id, org_id, project_id, key_id, request_id, turn, operation, model, batch, outcome,
-     input_tokens, cached_tokens, output_tokens, cost_nanos)
-   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[],
-     $9::boolean[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])`,
+const names = `id, org_id, project_id, key_id, request_id, turn, operation, model, batch, outcome, input_tokens,
+  cached_tokens, output_tokens, cost_nanos`
+const inserting = `insert into limits.usage (${names})
+  select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[],
+    $9::boolean[], $10::text[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])`
+
+const insert = statement<Columns, never>('limits.insert-usage', inserting)
+
+const insertMissing = statement<[...Columns, sinceId: string], never>(
+  'limits.insert-missing-usage',
+  `${inserting} as given (${names})
+   where not exists (select 1 from limits.usage as there
+     where there.request_id = given.request_id and there.turn = given.turn and there.id >= $15)`,
 )
 
 const columnsOf = (entries: readonly PricedEntry[]): Columns => [
@@ -74,6 +81,14 @@ export async function insertUsage(at: Db<LimitsTables> | Tx, entries: readonly P
   const columns = columnsOf(entries)
   if ('kysely' in at) await at.run(insert, columns)
   else await own<LimitsTables>(at).executeQuery(CompiledQuery.raw(insert.text, columns))
+}
+
+/** Nobody goes on trying for so long. With it only the tables of a day or two are looked at. */
+const unheardMs = 3_600_000
+
+/** Entries of which nobody heard whether they were written: each is the only one of its model call. */
+export async function insertMissingUsage(db: Db<LimitsTables>, entries: readonly PricedEntry[]): Promise<void> {
+  await db.run(insertMissing, [...columnsOf(entries), firstIdAt(usagePrefix, Date.now() - unheardMs)])
 }
 
 const spentSince = statement<[string, Date], { project_id: string; nanos: number }>(
