@@ -67,7 +67,7 @@ export function renderMessages(template: MessagesTemplate, scope: TemplateScope)
     role,
     parts: parts.map(({ part, texts }) => {
       const rendered = texts.map(([field, text]) => [field, render(text, scope)] as const)
-      return { ...part, ...Object.fromEntries(rendered) } as EvalPart
+      return { ...part, ...Object.fromEntries(rendered) }
     }),
   }))
 }

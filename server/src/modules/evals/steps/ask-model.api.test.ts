@@ -57,7 +57,7 @@ test('a run of responses is sampled with its seed, which the Responses API itsel
   const run = await kit.ended(await kit.start(evalId, [ticket(0)], { sampling_params: { seed: 7 } }))
   assert.ok(run.data_source.type === 'responses')
   assert.deepEqual([run.result_counts.passed, run.data_source.sampling_params], [1, { seed: 7 }])
-  assert.equal((app.double.requests.at(-1)?.body as { seed?: number }).seed, 7)
+  assert.match(JSON.stringify(app.double.requests.at(-1)?.body), /"seed":7\b/)
   const [item] = await kit.items(run)
   assert.equal(item?.sample.seed, 7)
 
