@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EvalMessage, EvalPart } from '@switchyard/contracts/evals/messages.ts'
 import { templatesOfMessages } from './check-templates.ts'
-import { asChat, asInput, compileMessages, renderMessages } from './messages.ts'
+import { asChat, asInput, compileMessages, messagesRenderedMax, renderMessages } from './messages.ts'
 import { renderedMax } from './template.ts'
 
 const scope = { item: { id: 'file-1', url: 'https://a.example/a.pdf', data: 'JVBERg==', name: 'a.pdf' } }
@@ -27,6 +27,16 @@ test('every text of an image or a file is filled in by the row', () => {
 test('a text without variables is sent as it is, however long', () => {
   const file_data = 'A'.repeat(renderedMax + 4)
   assert.deepEqual(sent({ type: 'input_file', file_data }), [{ type: 'input_file', file_data }])
+})
+
+test('the messages of a row are bounded together, however many there are', () => {
+  const item = { data: 'A'.repeat(messagesRenderedMax / 8) }
+  const copies = (count: number) => {
+    const parts = Array.from({ length: count }, (): EvalPart => ({ type: 'input_text', text: '{{ item.data }}' }))
+    return () => renderMessages(compileMessages(from(...parts)), { item })
+  }
+  assert.doesNotThrow(copies(8))
+  assert.throws(copies(9), { code: 'template_error', message: /rendered messages are longer than 16777216/ })
 })
 
 test('every text of an image or a file is checked as a template', () => {

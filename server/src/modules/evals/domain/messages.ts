@@ -4,11 +4,15 @@ import {
   compileTemplate,
   parsePath,
   render,
+  renderedMax,
   valueOf,
   variablesOf,
   type Template,
   type TemplateScope,
 } from './template.ts'
+
+/** Of what a row puts into all messages of one ask, in characters: there may be 256 times 256 parts. */
+export const messagesRenderedMax = 4 * renderedMax
 
 /** The texts of parts that are templates, whichever part has them. */
 const templateFields = ['text', 'image_url', 'file_id', 'file_url', 'file_data', 'filename'] as const
@@ -63,10 +67,17 @@ export function compileMessages(messages: readonly EvalMessage[]): MessagesTempl
 }
 
 export function renderMessages(template: MessagesTemplate, scope: TemplateScope): RowMessage[] {
+  let left = messagesRenderedMax
+  const fill = (text: Template): string => {
+    const filled = render(text, scope)
+    left -= filled.length
+    if (left >= 0) return filled
+    throw new RowError('template_error', `The rendered messages are longer than ${messagesRenderedMax} characters.`)
+  }
   return template.map(({ role, parts }) => ({
     role,
     parts: parts.map(({ part, texts }) => {
-      const rendered = texts.map(([field, text]) => [field, render(text, scope)] as const)
+      const rendered = texts.map(([field, text]) => [field, fill(text)] as const)
       return { ...part, ...Object.fromEntries(rendered) }
     }),
   }))
