@@ -168,7 +168,11 @@ export function createResponses(uses: ResponsesUses): Responses {
     handlers: [bind(takeStep, { ...moves, ...stop, log, events, submitStep })],
     sweeps: [
       dueSweep({ ...sweep, name: 'responses.orphans', run: () => sweepOrphans(stop) }),
-      dueSweep({ ...sweep, name: 'responses.waiting', run: () => sweepWaiting(stop) }),
+      dueSweep({
+        ...sweep,
+        name: 'responses.waiting',
+        run: () => sweepWaiting({ ...stop, backgroundMax: uses.backgroundMax }),
+      }),
       dueSweep({
         ...sweep,
         name: 'responses.partitions',

@@ -22,9 +22,10 @@ const projectsMax = 100
 /** One that began to wait while the last of its project ended was seen by neither: this finds it. */
 export async function sweepWaiting(use: {
   readonly db: Db<ResponsesTables>
+  readonly backgroundMax: number
   readonly startNext: (tx: Tx, projectId: string) => Promise<void>
 }): Promise<number> {
-  const projects = await listWaitingProjects(use.db, projectsMax)
+  const projects = await listWaitingProjects(use.db, use.backgroundMax, projectsMax)
   for (const projectId of projects) await use.db.tx((tx) => use.startNext(tx, projectId))
   return 0
 }

@@ -143,11 +143,12 @@ export async function startWaiting(
   return rows
 }
 
-/** Projects with responses that wait, whoever forgot to start them. */
-export async function listWaitingProjects(db: Db<ResponsesTables>, limit: number): Promise<string[]> {
+/** Projects with responses that wait and with fewer than `most` under way, whoever forgot to start them. */
+export async function listWaitingProjects(db: Db<ResponsesTables>, most: number, limit: number): Promise<string[]> {
   const { rows } = await sql<{ project_id: string }>`
-    select project_id from responses.running where background and not submitted
-    group by project_id order by min(created_at) limit ${limit}`.execute(db.kysely)
+    select project_id from responses.running where background group by project_id
+    having count(*) filter (where submitted) < ${most} and count(*) filter (where not submitted) > 0
+    order by min(created_at) limit ${limit}`.execute(db.kysely)
   return rows.map((row) => row.project_id)
 }
 
