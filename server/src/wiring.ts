@@ -167,7 +167,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
   })
   const batches = createBatches({
     db,
-    orgs,
+    archivedOf: orgs.archivedOf,
     durable,
     log,
     metrics,
@@ -183,7 +183,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
   const publicUrl = settings.publicUrl ?? `http://${settings.httpHost}:${settings.httpPort}`
   const evals = createEvals({
     db,
-    orgs,
+    archivedOf: orgs.archivedOf,
     durable,
     log,
     metrics,

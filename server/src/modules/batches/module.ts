@@ -1,7 +1,7 @@
+import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Files } from '#modules/files/index.ts'
 import type { Inference } from '#modules/inference/index.ts'
 import type { Limits } from '#modules/limits/index.ts'
-import type { Orgs } from '#modules/orgs/index.ts'
 import type { Responses } from '#modules/responses/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Database } from '#platform/db/db.ts'
@@ -37,7 +37,8 @@ export interface BatchesUses {
   readonly log: Log
   readonly metrics: Metrics
   readonly files: Files
-  readonly orgs: Pick<Orgs, 'archivedOf'>
+  /** Which of these projects are archived. */
+  readonly archivedOf: (ids: readonly ProjectId[]) => Promise<ProjectId[]>
   readonly webhooks: Webhooks
   readonly inference: Inference
   readonly limits: Limits
@@ -105,7 +106,7 @@ export function createBatches(uses: BatchesUses): Batches {
     workers: [
       lanes.part(),
       dueSweep({ ...sweep, name: 'batches.expiry', run: () => sweepExpired({ ...next, db }) }),
-      dueSweep({ ...sweep, name: 'batches.archived', run: () => sweepArchived({ ...next, db, orgs: uses.orgs }) }),
+      dueSweep({ ...sweep, name: 'batches.archived', run: () => sweepArchived({ ...next, db, archivedOf: uses.archivedOf }) }),
       dueSweep({ ...sweep, name: 'batches.waiting', run: () => sweepWaitingChunks({ ...next, db }) }),
       dueSweep({ ...sweep, name: 'batches.clear', run: () => clearEnded(db, clearRowsMax) }),
     ],

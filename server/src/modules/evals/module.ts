@@ -1,8 +1,8 @@
+import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Containers } from '#modules/containers/index.ts'
 import type { Files } from '#modules/files/index.ts'
 import type { Inference } from '#modules/inference/index.ts'
 import type { Limits } from '#modules/limits/index.ts'
-import type { Orgs } from '#modules/orgs/index.ts'
 import type { Responses } from '#modules/responses/index.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Database } from '#platform/db/db.ts'
@@ -53,7 +53,8 @@ export interface EvalsUses {
   readonly log: Log
   readonly metrics: Metrics
   readonly files: Files
-  readonly orgs: Pick<Orgs, 'archivedOf'>
+  /** Which of these projects are archived. */
+  readonly archivedOf: (ids: readonly ProjectId[]) => Promise<ProjectId[]>
   readonly webhooks: Webhooks
   readonly containers: Pick<Containers, 'jobs'>
   readonly inference: Inference
@@ -167,7 +168,7 @@ export function createEvals(uses: EvalsUses): Evals {
       lanes.part(),
       dueSweep({ ...sweep, name: 'evals.waiting', run: () => sweepWaitingChunks(ends) }),
       dueSweep({ ...sweep, name: 'evals.waiting-loads', run: () => sweepWaitingLoads(starts) }),
-      dueSweep({ ...sweep, name: 'evals.abandoned', run: () => endAbandonedRuns({ ...ends, orgs: uses.orgs }) }),
+      dueSweep({ ...sweep, name: 'evals.abandoned', run: () => endAbandonedRuns({ ...ends, archivedOf: uses.archivedOf }) }),
       dueSweep({ ...sweep, name: 'evals.clear-runs', run: () => clearDeletedRun(db, clearRowsMax) }),
       dueSweep({ ...sweep, name: 'evals.clear-evals', run: () => clearDeletedEvals(db, clearEvalsMax) }),
     ],

@@ -1,4 +1,4 @@
-import type { Orgs } from '#modules/orgs/index.ts'
+import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Webhooks } from '#modules/webhooks/index.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Tx } from '#platform/db/tx.ts'
@@ -57,9 +57,12 @@ const projectsMax = 10_000
  * chunks: filled here, they would go to runs that are ended next. Returns how many there were.
  */
 export async function endAbandonedRuns(
-  use: Pick<EndUses, 'publish'> & { readonly db: Db<EvalsTables>; readonly orgs: Pick<Orgs, 'archivedOf'> },
+  use: Pick<EndUses, 'publish'> & {
+    readonly db: Db<EvalsTables>
+    readonly archivedOf: (ids: readonly ProjectId[]) => Promise<ProjectId[]>
+  },
 ): Promise<number> {
-  const archived = await use.orgs.archivedOf(await listWorkingProjects(use.db, projectsMax))
+  const archived = await use.archivedOf(await listWorkingProjects(use.db, projectsMax))
   const ids = await listAbandonedRuns(use.db, archived, abandonedMax)
   for (const id of ids) {
     await use.db.tx(async (tx) => {
