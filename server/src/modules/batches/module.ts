@@ -106,7 +106,11 @@ export function createBatches(uses: BatchesUses): Batches {
     workers: [
       lanes.part(),
       dueSweep({ ...sweep, name: 'batches.expiry', run: () => sweepExpired({ ...next, db }) }),
-      dueSweep({ ...sweep, name: 'batches.archived', run: () => sweepArchived({ ...next, db, archivedOf: uses.archivedOf }) }),
+      dueSweep({
+        ...sweep,
+        name: 'batches.archived',
+        run: () => sweepArchived({ ...next, db, archivedOf: uses.archivedOf }),
+      }),
       dueSweep({ ...sweep, name: 'batches.waiting', run: () => sweepWaitingChunks({ ...next, db }) }),
       dueSweep({ ...sweep, name: 'batches.clear', run: () => clearEnded(db, clearRowsMax) }),
     ],

@@ -168,7 +168,11 @@ export function createEvals(uses: EvalsUses): Evals {
       lanes.part(),
       dueSweep({ ...sweep, name: 'evals.waiting', run: () => sweepWaitingChunks(ends) }),
       dueSweep({ ...sweep, name: 'evals.waiting-loads', run: () => sweepWaitingLoads(starts) }),
-      dueSweep({ ...sweep, name: 'evals.abandoned', run: () => endAbandonedRuns({ ...ends, archivedOf: uses.archivedOf }) }),
+      dueSweep({
+        ...sweep,
+        name: 'evals.abandoned',
+        run: () => endAbandonedRuns({ ...ends, archivedOf: uses.archivedOf }),
+      }),
       dueSweep({ ...sweep, name: 'evals.clear-runs', run: () => clearDeletedRun(db, clearRowsMax) }),
       dueSweep({ ...sweep, name: 'evals.clear-evals', run: () => clearDeletedEvals(db, clearEvalsMax) }),
     ],
