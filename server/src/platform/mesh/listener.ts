@@ -19,6 +19,8 @@ export interface MeshFailure {
   readonly code: string | null
   readonly message: string
   readonly param: string | null
+  /** Missing from a process of an earlier version. */
+  readonly retryAfterMs?: number | undefined
 }
 
 const pathPrefix = '/mesh/'
@@ -97,6 +99,9 @@ function signedOf(request: IncomingMessage) {
 }
 
 export function failureOf(error: unknown): MeshFailure {
-  if (error instanceof Fault) return { code: error.code, message: error.message, param: error.param }
+  if (error instanceof Fault) {
+    const { code, message, param, retryAfterMs } = error
+    return { code, message, param, retryAfterMs }
+  }
   return { code: null, message: 'the owner failed to carry it out', param: null }
 }

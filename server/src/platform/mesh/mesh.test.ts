@@ -119,7 +119,7 @@ test('an owner is asked alike over the wire and in its own process', async (t) =
       return { value: null, events: Readable.from([{ n: 1 }, { n: 2 }]) }
     },
     async refuse() {
-      throw new Fault('not_found', 'No such thing.', { param: 'file_id' })
+      throw new Fault('not_found', 'No such thing.', { param: 'file_id', retryAfterMs: 7 })
     },
     async breakOff() {
       const events = async function* () {
@@ -139,7 +139,11 @@ test('an owner is asked alike over the wire and in its own process', async (t) =
     const counted: unknown[] = []
     for await (const event of (await ask(there, 'count', { input: null })).events()) counted.push(event)
     assert.deepEqual(counted, [{ n: 1 }, { n: 2 }])
-    await assert.rejects(ask(there, 'refuse', { input: null }), { code: 'not_found', param: 'file_id' })
+    await assert.rejects(ask(there, 'refuse', { input: null }), {
+      code: 'not_found',
+      param: 'file_id',
+      retryAfterMs: 7,
+    })
     const heard: unknown[] = []
     const listening = async () => {
       for await (const event of (await ask(there, 'breakOff', { input: null })).events()) heard.push(event)

@@ -137,7 +137,10 @@ async function* broken(owner: MeshOwner, reply: IncomingMessage): AsyncGenerator
 }
 
 /** What the owner refused, as if it had been refused here. */
-export function faultOf({ code, message, param }: MeshFailure): Error {
+export function faultOf({ code, message, param, retryAfterMs }: MeshFailure): Error {
   if (code === null || !(code in faults)) return new Error(message)
-  return new Fault(code as FaultCode, message, { param: param ?? undefined })
+  return new Fault(code as FaultCode, message, {
+    param: param ?? undefined,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
 }

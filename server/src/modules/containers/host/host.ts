@@ -8,7 +8,7 @@ import type { Db } from '#platform/db/db.ts'
 import { createEngineApi, type EngineApi } from '#platform/docker/engine-api.ts'
 import { Fault } from '#platform/errors/fault.ts'
 import type { Part, Readiness } from '#platform/lifecycle/module.ts'
-import type { MeshAnswer, MeshCall, MeshCommands } from '#platform/mesh/command.ts'
+import type { MeshAnswer, MeshCall, MeshCommand, MeshCommands } from '#platform/mesh/command.ts'
 import { MeshListener } from '#platform/mesh/listener.ts'
 import type { Mesh } from '#platform/mesh/mesh.ts'
 import { sleep } from '#platform/std/clock.ts'
@@ -23,6 +23,7 @@ import { EgressLink } from './egress-link.ts'
 import { Executor } from './execute.ts'
 import { fillBox } from './fill-box.ts'
 import { listBoxFiles, writeBoxFile } from './host-files.ts'
+import { unlessAway } from './unless-away.ts'
 import {
   hostCommands,
   type CancelInput,
@@ -308,7 +309,7 @@ class SandboxHost {
   #commands(): MeshCommands {
     const input = <T>({ input: given }: MeshCall) => given as T
     const value = (given: unknown): MeshAnswer => ({ value: given })
-    return new Map([
+    const commands: [string, MeshCommand][] = [
       [
         hostCommands.execute,
         async (call: MeshCall) => ({ value: null, events: this.#here().executor.execute(input<ExecuteInput>(call)) }),
@@ -352,7 +353,8 @@ class SandboxHost {
           return value(await this.#here().egress.park(containerId, secrets))
         },
       ],
-    ])
+    ]
+    return new Map(commands.map(([name, command]) => [name, (call) => unlessAway(command(call))]))
   }
 
   async #readFile({ order, path }: FileInput): Promise<MeshAnswer> {

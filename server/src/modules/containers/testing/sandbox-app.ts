@@ -16,6 +16,8 @@ export interface SandboxOptions {
   readonly image?: 'slim' | 'full'
   readonly settings?: Readonly<Record<string, string>>
   readonly roles?: Parameters<typeof testApp>[2]
+  /** An engine of the test's own; without one it is the machine's. */
+  readonly docker?: { readonly socket: string; stop(): Promise<void> }
 }
 
 export interface SandboxApp extends TestApp {
@@ -29,7 +31,7 @@ export interface SandboxApp extends TestApp {
 export async function sandboxApp(t: TestContext, options: SandboxOptions): Promise<SandboxApp> {
   const { sharedDocker } = await import('../../../../../dev/engines/shared-docker.ts')
   const { ensureImage } = await import('../../../../../sandbox/runtime/ensure-image.ts')
-  const docker = await sharedDocker()
+  const docker = options.docker ?? (await sharedDocker())
   const dir = await mkdtemp(join(tmpdir(), 'switchyard-sandbox-'))
   try {
     const imageTag = await ensureImage(options.image ?? 'slim', docker.socket)

@@ -4,7 +4,12 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { ContainerJobs } from '#modules/containers/index.ts'
-import { sandboxApp, type Runtime, type SandboxApp } from '#modules/containers/testing/sandbox-app.ts'
+import {
+  sandboxApp,
+  type Runtime,
+  type SandboxApp,
+  type SandboxOptions,
+} from '#modules/containers/testing/sandbox-app.ts'
 import { becomesTrue } from '../../../../../dev/engines/wait-until.ts'
 import { RowError } from '../domain/row-error.ts'
 import { PythonGraders } from '../steps/python-graders.ts'
@@ -109,8 +114,10 @@ export async function pythonBench(
   runtime: Runtime,
   bounds: Partial<PythonBounds> = {},
   settings: Readonly<Record<string, string>> = {},
+  docker?: SandboxOptions['docker'],
 ): Promise<PythonBench> {
   const app = await sandboxApp(t, {
+    ...(docker === undefined ? {} : { docker }),
     runtime,
     settings: { SWITCHYARD_SANDBOX_DISK_MB_MAX: '64', SWITCHYARD_SANDBOX_POOL: '1', ...settings },
   })

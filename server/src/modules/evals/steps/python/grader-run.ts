@@ -1,6 +1,7 @@
 import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { ContainerJobs, JobResult } from '#modules/containers/index.ts'
 import type { FairSlots } from '#platform/durable/fair-slots.ts'
+import { Fault } from '#platform/errors/fault.ts'
 import { backoff } from '#platform/std/backoff.ts'
 import { sleep } from '#platform/std/clock.ts'
 import type { Log } from '#platform/telemetry/log.ts'
@@ -165,6 +166,12 @@ function settle(row: GraderRow | undefined, outcome: RowOutcome): void {
 
 const graderFailed = (reason: string) => new RowError('python_grader_error', `The Python grader failed: ${reason}.`)
 
+/** Where nothing was recorded, the container or its engine went away: its rows may wait. */
+function notBegun(complete: boolean, why: string): Error {
+  const cause = new Error(`a batch of a Python grader was not begun: ${why}`)
+  return complete ? cause : new Fault('server_overloaded', 'The container of the Python grader is away.', { cause })
+}
+
 /** What is to become of the rows that have no result. False when our own machinery is to blame. */
 function judge(
   rows: readonly GraderRow[],
@@ -178,9 +185,7 @@ function judge(
   if (report.ended || begun === undefined) {
     const cause = report.spoiled ?? `${JSON.stringify(outcome)} ${stderr}`
     const forged = rows.length === 1 && complete && outcome.type === 'exit' && forgedCodes.includes(outcome.exit_code)
-    const error = forged
-      ? graderFailed('it touched the record of its batch')
-      : new Error(`a batch of a Python grader was not begun: ${cause}`)
+    const error = forged ? graderFailed('it touched the record of its batch') : notBegun(complete, cause)
     letDown(progressed ? [begun] : rows, error, bounds)
     // One of them may have forged the record: each is tried alone, and whoever did it harms nobody else.
     for (const row of rows) row.suspected = true
