@@ -5,6 +5,7 @@ import { estimateTokens, tokensOf } from '../domain/estimate-tokens.ts'
 import { chatTurn } from '../domain/chat-turn.ts'
 import { GatheredAnswer, type AnswerPiece } from '../domain/gathered-answer.ts'
 import type { Model } from '../domain/model.ts'
+import { relayedUsage } from '../domain/usage.ts'
 import { chatPath } from '../providers/chat-completions/provider.ts'
 import type { ProviderConnection } from '../providers/wire/connection.ts'
 import { cut, faultOfEvent, malformed, parsed } from '../providers/wire/wire-fault.ts'
@@ -51,7 +52,7 @@ export async function relayAnswer(
   choice.message.content ??= null
   choice.logprobs ??= null
   choice.finish_reason = finishReasonOf(choice.finish_reason)
-  answer.usage ??= estimated(body, choice.message.content?.length ?? 0)
+  answer.usage = answer.usage ? relayedUsage(answer.usage) : estimated(body, choice.message.content?.length ?? 0)
   return answer
 }
 
@@ -136,7 +137,7 @@ class Relay {
     }
     const chunk = parsed(data, 'an event') as unknown as Chunk
     if (chunk.error !== undefined && chunk.error !== null) throw faultOfEvent(chunk.error)
-    if (chunk.usage !== undefined && chunk.usage !== null) this.#usage = chunk.usage as CompletionUsage
+    if (chunk.usage) this.#usage = relayedUsage(chunk.usage as Record<string, unknown>)
     this.#created = chunk.created ?? this.#created
     const choice = chunk.choices?.[0]
     if (choice === undefined) return
