@@ -149,6 +149,7 @@ export async function wire(settings: Settings, log: Log, extras: Extras = {}): P
   })
   const responses: Responses = createResponses({
     db,
+    archivedOf: orgs.archivedOf,
     valkey,
     durable,
     sealer,

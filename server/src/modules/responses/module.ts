@@ -1,3 +1,4 @@
+import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Response } from '@switchyard/contracts/responses/response.ts'
 import type { ContainerShell } from '#modules/containers/index.ts'
 import type { Files } from '#modules/files/index.ts'
@@ -47,6 +48,7 @@ import { nodeLease } from './steps/node-lease.ts'
 import { answer, type AskedAnswer } from './steps/answer.ts'
 import { createContextReader } from './steps/read-context.ts'
 import { runLine, type LineOfBatch } from './steps/run-line.ts'
+import { sweepArchived } from './steps/sweep-archived.ts'
 import { sweepOrphans } from './steps/sweep-orphans.ts'
 import { startNextOf, sweepWaiting } from './steps/start-next.ts'
 import type { LoggedFilter } from './store/logged.ts'
@@ -69,6 +71,8 @@ export interface ResponsesUses {
   /** In front of names that stacks on shared services must not have in common. */
   readonly prefix: string
   readonly backgroundMax: number
+  /** Which of these projects are closed for good. */
+  readonly archivedOf: (ids: readonly ProjectId[]) => Promise<ProjectId[]>
   readonly retentionDays: number
   /** Largest event that a socket reads. */
   readonly bodyBytesMax: number
@@ -168,6 +172,11 @@ export function createResponses(uses: ResponsesUses): Responses {
     handlers: [bind(takeStep, { ...moves, ...stop, log, events, submitStep })],
     sweeps: [
       dueSweep({ ...sweep, name: 'responses.orphans', run: () => sweepOrphans(stop) }),
+      dueSweep({
+        ...sweep,
+        name: 'responses.archived',
+        run: () => sweepArchived({ ...stop, archivedOf: uses.archivedOf }),
+      }),
       dueSweep({
         ...sweep,
         name: 'responses.waiting',

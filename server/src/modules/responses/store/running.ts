@@ -1,3 +1,4 @@
+import type { ProjectId } from '@switchyard/contracts/ids.ts'
 import type { Usage } from '@switchyard/contracts/responses/response.ts'
 import type { OutputItem } from '@switchyard/contracts/responses/items.ts'
 import { sql } from 'kysely'
@@ -150,6 +151,31 @@ export async function listWaitingProjects(db: Db<ResponsesTables>, most: number,
     having count(*) filter (where submitted) < ${most} and count(*) filter (where not submitted) > 0
     order by min(created_at) limit ${limit}`.execute(db.kysely)
   return rows.map((row) => row.project_id)
+}
+
+const background = statement<[number], { project_id: ProjectId }>(
+  'responses.background-projects',
+  'select distinct project_id from responses.running where background limit $1',
+)
+
+/** Projects with background responses that have not ended. */
+export async function listBackgroundProjects(db: Db<ResponsesTables>, limit: number): Promise<ProjectId[]> {
+  return (await db.run(background, [limit])).map(({ project_id: projectId }) => projectId)
+}
+
+const backgroundOf = statement<[readonly string[], number], { id: string; project_id: ProjectId }>(
+  'responses.background-of',
+  `select id, project_id from responses.running where background and project_id = any($1::text[])
+   order by submitted limit $2`,
+)
+
+/** Their background responses that have not ended, those that wait first. */
+export async function listBackgroundOf(
+  db: Db<ResponsesTables>,
+  projectIds: readonly ProjectId[],
+  limit: number,
+): Promise<{ id: string; project_id: ProjectId }[]> {
+  return projectIds.length === 0 ? [] : await db.run(backgroundOf, [projectIds, limit])
 }
 
 const inContainers = statement<[string[]], { container_id: string }>(
