@@ -15,8 +15,10 @@ import { getPending, notPending } from './create-upload-part.ts'
 
 export const completeUploadRoute = (use: { db: Db<FilesTables>; blobs: Blobs }) =>
   route(completeUpload, async ({ scope, params, body, commit }) => {
+    // Before the upload: where another completion has taken them meanwhile, it is closed, and that is what is told.
+    const found = await listParts(use.db, params.upload_id, body.part_ids)
     const upload = await getPending(use.db, scope.projectId, params.upload_id)
-    const parts = inOrder(await listParts(use.db, params.upload_id, body.part_ids), body.part_ids)
+    const parts = inOrder(found, body.part_ids)
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
     if (bytes !== upload.bytes) {
       throw new Fault('upload_size_mismatch', `The parts hold ${bytes} bytes; ${upload.bytes} were announced.`, {
