@@ -188,7 +188,7 @@ function judge(
     const error = forged ? graderFailed('it touched the record of its batch') : notBegun(complete, cause)
     letDown(progressed ? [begun] : rows, error, bounds)
     // One of them may have forged the record: each is tried alone, and whoever did it harms nobody else.
-    for (const row of rows) row.suspected = true
+    if (complete) for (const row of rows) row.suspected = true
     return progressed
   }
   // Where the end of the harness was recorded, so was everything that it printed before it.
