@@ -144,27 +144,3 @@ test('more than a page is read once, in order, and no more than the limit', asyn
   assert.deepEqual(await idsUpTo(1_000), made)
   assert.deepEqual(await idsUpTo(110), made.slice(0, 110))
 })
-
-test('without a limit of its own a source is read to its end', async (t) => {
-  const app = await testApp(t)
-  const pages = 1_001
-  /** The same page again and again: so many rows would take minutes to make. */
-  const repeated = <Stored>(page: readonly Stored[]) => {
-    let given = 0
-    return async () => ((given += 1) <= pages ? Array.from({ length: 100 }, () => page[0] as Stored) : [])
-  }
-  const count = async (rows: AsyncIterable<StoredRow>) => {
-    let read = 0
-    for await (const _row of rows) read += 1
-    return read
-  }
-  const body = { model: 'double-chat', messages: [{ role: 'user', content: 'Hello.' }], store: true }
-  await app.call(createChatCompletion, { body })
-  await app.call(createResponse, { body: { model: 'double-chat', input: 'Hello.' } })
-  const page = { after: null, limit: 1 }
-  const listStored = repeated(await app.wired.inference.listStored(app.project.id, {}, page))
-  const listLogged = repeated(await app.wired.responses.listLogged(app.project.id, {}, page))
-  const chats = rowsOfCompletions({ inference: { listStored } }, app.project.id, { type: 'stored_completions' })
-  const responses = rowsOfResponses({ responses: { listLogged } }, app.project.id, { type: 'responses' })
-  assert.deepEqual([await count(chats), await count(responses)], [pages * 100, pages * 100])
-})
